@@ -27,7 +27,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from kernelweave.datasets import make_sines, make_splice
-from kernelweave.engines import cached_block_norms, dense, family, linear, stacked
+from kernelweave.engines import dense, family, linear, stacked
 from kernelweave.engines.recorded_products import RecordedProducts
 from kernelweave.estimators import base as estimator_base
 from kernelweave.kernels import (
@@ -585,17 +585,6 @@ ABLATIONS = (
         "first kernels of sifting from a sample of examples",
         "optimization/methods/sifting.py: first_guess",
         ((sifting, "first_guess", _first_kernels), (skm, "first_guess", _first_kernels)),
-    ),
-    Ablation(
-        "cached squared block norms of the streamed engine",
-        "engines/cached_block_norms.py",
-        (
-            (
-                cached_block_norms.CachedBlockNorms,
-                "quadratic",
-                lambda self: self._quadratic(),
-            ),
-        ),
     ),
     # How training ends.
     planned(

@@ -250,7 +250,7 @@ def test_bad_calls_are_answered_in_one_line(arguments, message, run, table, tmp_
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
 def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_files):
-    """The map is refitted here by scikit-learn on the same folds."""
+    """The map is refitted here on the same folds, by other means."""
     sites, decoys = two_files
     files = ("--positive", sites, "--negative", decoys, "-k", "wd(5)")
     run("fit", *files, "--calibrate", method, "--cv", 3, "-q")
@@ -262,11 +262,17 @@ def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_
     model = MKLClassifier(WeightedDegree(5))
     scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
     if method == "platt":
-        fit = LogisticRegression(C=np.inf).fit(scores[:, None], y)
+        smoothed = np.concatenate([scores, scores])[:, None]  # Platt's targets, as weights
+        counts = np.count_nonzero(y > 0), np.count_nonzero(y < 0)
+        target = np.where(y > 0, (counts[0] + 1) / (counts[0] + 2), 1 / (counts[1] + 2))
+        fit = LogisticRegression(C=np.inf, tol=1e-8).fit(
+            smoothed, np.repeat([1, -1], len(y)), np.concatenate([target, 1 - target])
+        )
         wanted = fit.predict_proba(table[["score"]].to_numpy())[:, 1]
     else:
         fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y > 0)
-        wanted = fit.predict(table["score"])
+        least = 1 / (len(y) + 2)
+        wanted = np.clip(fit.predict(table["score"]), least, 1 - least)
     assert table["probability"].to_numpy() == pytest.approx(wanted, abs=1e-6)
     Path("genome.fa").write_text(f">c1\n{read_sequences(sites)[0] * 3}\n")
     hits = run("scan", "model.kw", "genome.fa", "-q").stdout
@@ -275,7 +281,11 @@ def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_
     run("scan", "model.kw", "genome.fa", "--all", "--probability", "-q", "-o", "p.bedgraph")
     values = pd.read_csv("p.bedgraph", sep="\t", header=None)[3]
     assert values.between(0, 1).all()
-    assert load("model.kw").calibration_.ndim == (1 if method == "platt" else 2)
+    loaded = load("model.kw")
+    assert loaded.calibrate == ("sigmoid" if method == "platt" else "isotonic")
+    chances = loaded.predict_proba(read_sequences(sites))[:, 1]
+    np.testing.assert_allclose(chances, table["probability"], rtol=1e-5)
+    assert loaded.predict_set(X, alpha=0.5).shape == (len(y), 2)
 
 
 def test_calibration_needs_two_classes(run, table):

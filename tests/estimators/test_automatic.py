@@ -9,7 +9,8 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from kernelweave import ComparisonDisplay, MKLClassifier, MKLRegressor, MKLRegressorCV, load
-from kernelweave.estimators.automatic import FACTORS, best_of, errors, held_out_folds, squares
+from kernelweave.estimators.automatic import FACTORS, best_of, errors, squares
+from kernelweave.estimators.held_out_sample import held_out_folds
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..common.core import _core, single_threaded_blas
+from ..common.types import Data
 from ..kernels import RBF, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import Kernels, prepare
@@ -61,7 +61,7 @@ class Nystroem:
         cls,
         kernels: Kernels,
         how: str | None,
-        X: Any,
+        X: Data,
         sampling: Sampling,
     ) -> Nystroem:
         """Return the features with landmarks drawn from the training examples.
@@ -93,7 +93,7 @@ class Nystroem:
         """Number of features of each kernel."""
         return [root.shape[1] for root in self.roots]
 
-    def __call__(self, X: Any, n_jobs: int) -> np.ndarray:
+    def __call__(self, X: Data, n_jobs: int) -> np.ndarray:
         """Return the features of the n examples of X, shape (n, sum of sizes)."""
         new = self.compiled.examples(X, n_jobs=n_jobs).side
         values = _core.evaluate(self.compiled.program, self.landmarks.side, new, n_jobs)
@@ -128,7 +128,7 @@ class Fourier:
     phases: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, kernels: Kernels, how: str | None, X: Any, sampling: Sampling) -> Fourier:
+    def of(cls, kernels: Kernels, how: str | None, X: Data, sampling: Sampling) -> Fourier:
         """Return the features with frequencies drawn from the spectral density of each kernel.
 
         Parameters
@@ -157,7 +157,7 @@ class Fourier:
         """Number of features of each kernel."""
         return [len(phase) for phase in self.phases]
 
-    def __call__(self, X: Any, n_jobs: int) -> np.ndarray:
+    def __call__(self, X: Data, n_jobs: int) -> np.ndarray:
         """Return the features of the n examples of X, shape (n, sum of sizes)."""
         parts = zip(self.columns, self.frequencies, self.phases, strict=True)
         return np.hstack([_cosines(view.values(X), omega, phase) for view, omega, phase in parts])

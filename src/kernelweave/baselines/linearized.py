@@ -23,9 +23,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from ..estimators.documentation import Documented
 from ..estimators.parameters import check_parameters
 from ..estimators.validation import check_examples, check_targets
+from ..kernels.compile.normalize import Kernels
 from ..kernels.default_of_views import default_of_views
 from .feature_maps import Fourier, Nystroem, Sampling
 
@@ -86,7 +88,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
 
     def __init__(
         self,
-        kernels: Any = None,
+        kernels: Kernels | None = None,
         *,
         features: str = "nystroem",
         n_components: int = 150,
@@ -111,7 +113,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> LinearizedMKL:
+    def fit(self, X: Data, y: object) -> LinearizedMKL:
         """Fit the model.
 
         Parameters
@@ -186,7 +188,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         shares: np.ndarray = weights[0] if len(weights) == 1 else weights
         return shares
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Data) -> np.ndarray:
         """Return the decision values.
 
         Parameters
@@ -202,7 +204,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         values: np.ndarray = self._features(X) @ self.coef_.T + self.intercept_
         return values[:, 0] if len(self.coef_) == 1 else values
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return the predicted class labels.
 
         Parameters
@@ -218,7 +220,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         labels: np.ndarray = self.classes_[index]
         return labels
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.kernels is None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.numbers import is_whole
+from ..common.types import Data
 from ..estimators.documentation import REFERENCE, Documented
 from ..sequences import Sequences, as_sequences
 from ..sequences.alphabets import as_alphabet
@@ -54,12 +53,12 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
 
     _doc_link_template = f"{REFERENCE}/kernelweave.baselines.MarkovChain.html"
 
-    def __init__(self, order: int = 4, *, pseudocount: float = 1.0, alphabet: Any = "dna"):
+    def __init__(self, order: int = 4, *, pseudocount: float = 1.0, alphabet: object = "dna"):
         self.order = order
         self.pseudocount = pseudocount
         self.alphabet = alphabet
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarkovChain:
+    def fit(self, X: Data, y: object, sample_weight: object = None) -> MarkovChain:
         """Fit the two chains.
 
         Parameters
@@ -97,7 +96,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         self.log_odds_ = positive - negative
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Data) -> np.ndarray:
         """Return log P(x | second class) - log P(x | first class).
 
         Parameters
@@ -121,7 +120,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         scores: np.ndarray = np.where(known, values, 0.0).sum(axis=1)
         return scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return the class with the larger likelihood.
 
         Parameters
@@ -146,7 +145,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         if not 0 < self.pseudocount < np.inf:
             raise ValueError(f"pseudocount must be a finite number > 0, got {self.pseudocount!r}")
 
-    def _codes(self, X: Any) -> np.ndarray:
+    def _codes(self, X: Data) -> np.ndarray:
         """Return the codes of the letters, shape (n, length)."""
         alphabet = as_alphabet(self.alphabet)
         sequences = X if isinstance(X, Sequences) else as_sequences(np.asarray(X), alphabet)

@@ -15,7 +15,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -24,6 +24,8 @@ INTERRUPTED = 130
 TERMINATED = 143
 QUIET = "Print no progress, remarks or warnings."
 BGZF = {".bed": "bed", ".bedgraph": "bed", ".bg": "bed", ".vcf": "vcf"}  # tabix format by suffix
+
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class Command(click.Command):
@@ -38,7 +40,7 @@ class Command(click.Command):
             click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
         )
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         debug = ctx.params.pop("debug")
         quiet = ctx.params["quiet"]
         if not self.reads_quiet:
@@ -64,7 +66,7 @@ class Command(click.Command):
 def _exit_on_sigterm() -> Iterator[None]:
     """Let SIGTERM raise SystemExit, so that partially written files are removed."""
 
-    def leave(*_: Any) -> None:
+    def leave(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the clean-up
         raise SystemExit(TERMINATED)
 
@@ -94,7 +96,7 @@ def _shown_once(quiet: bool) -> Callable[..., None]:
     """
     shown: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *_: Any) -> None:
+    def show(message: object, category: type[Warning], *_: object) -> None:
         line = f"kernelweave: {category.__name__}: {' '.join(str(message).split())}"
         if line not in shown and not quiet:
             shown.add(line)
@@ -103,10 +105,10 @@ def _shown_once(quiet: bool) -> Callable[..., None]:
     return show
 
 
-def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+def with_options(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
     """Return a decorator that adds several options to a command, in their order."""
 
-    def add(function: Any) -> Any:
+    def add(function: Function) -> Function:
         for option in reversed(options):
             function = option(function)
         return function
@@ -158,12 +160,12 @@ def read_key(path: str | None) -> bytes | None:
     return key
 
 
-def print_json(content: dict[str, Any]) -> None:
+def print_json(content: dict[str, object]) -> None:
     """Print a result to standard output as JSON."""
     click.echo(json.dumps(content, indent=2, default=_json_value))
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> object:
     """Return NumPy numbers and arrays as Python numbers and lists, other values as text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
@@ -198,9 +200,9 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     import gzip
     import io
 
-    from ..model.files.atomic_write import whole_file
+    from ..model.files.atomic_write import atomic_write
 
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         packed: Any = file
         if path.endswith(".gz"):  # without name and time: equal outputs have equal bytes
             packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)

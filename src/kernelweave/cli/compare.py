@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from .command import Command, as_json, jobs, print_json, quiet, with_options
@@ -16,7 +14,7 @@ from .fit import data_options, model_options
 @model_options
 @config_option
 @with_options(jobs, quiet, as_json)
-def command(**options: Any) -> None:
+def command(**options: object) -> None:
     """Compare learned weights with the unweighted sum and the best single kernel.
 
     All models are scored on the same folds (--cv, 5 by default). DATA and options are those of

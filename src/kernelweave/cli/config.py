@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 import click
 
@@ -25,7 +24,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
         return
     try:
         with open(path, "rb") as file:
-            found: dict[str, Any] = tomllib.load(file)
+            found: dict[str, object] = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise click.BadParameter(f"{path}: {error}") from None
     known = {_key(option): str(option.name) for option in ctx.command.params}
@@ -46,7 +45,7 @@ config_option = click.option(
 
 def save_config(ctx: click.Context, path: str) -> None:
     """Write the options of a command that differ from their defaults to a TOML file."""
-    from ..model.files.atomic_write import whole_file
+    from ..model.files.atomic_write import atomic_write
 
     lines = []
     for option in ctx.command.params:
@@ -56,7 +55,7 @@ def save_config(ctx: click.Context, path: str) -> None:
             lines.append(
                 f"{_key(option)} = {json.dumps(value)}\n"
             )  # strings, numbers and lists are the same in TOML
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write("".join(lines).encode())
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
 from ..sequences import Sequences, read_blocks, read_sequences
 from ..sequences.files import opened
 from .tables import pandas, parquet_blocks, read_frame, text_blocks
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
@@ -89,7 +92,7 @@ class Windows:
             raise ValueError("--around needs --width, the number of bases of each window")
         return found
 
-    def cut(self, regions: Regions, alphabet: Any) -> tuple[Regions, Sequences]:
+    def cut(self, regions: Regions, alphabet: object) -> tuple[Regions, Sequences]:
         """Return the windows and their sequences.
 
         Raises
@@ -138,7 +141,7 @@ def _suffix(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix.lower()
 
 
-def read_examples(path: str, windows: Windows, *, alphabet: Any = "dna") -> Data:
+def read_examples(path: str, windows: Windows, *, alphabet: object = "dna") -> Data:
     """Return all examples of a file, or of standard input ("-")."""
     if path == STDIN:
         with standard_input() as (kind, stream):
@@ -195,7 +198,7 @@ def read_labelled(
     return replace(data, X=frame, y=y, groups=found)
 
 
-def _chosen(frame: Any, columns: str) -> Any:
+def _chosen(frame: Any, columns: str) -> object:
     names = [name.strip() for name in columns.split(",") if name.strip()]
     for name in names:
         _column(frame, name, "--columns")
@@ -235,7 +238,7 @@ def _is_fasta(path: str) -> bool:
     return path != STDIN and kind_of(path) == "sequences"
 
 
-def read_in_blocks(path: str, windows: Windows, *, alphabet: Any = "dna") -> Iterator[Data]:
+def read_in_blocks(path: str, windows: Windows, *, alphabet: object = "dna") -> Iterator[Data]:
     """Yield the examples of a file, or of standard input, in blocks."""
     if path == STDIN:
         with standard_input() as (kind, stream):
@@ -263,7 +266,7 @@ def _blocks(
 
 
 @contextmanager
-def standard_input() -> Iterator[tuple[str, Any]]:
+def standard_input() -> Iterator[tuple[str, BinaryIO]]:
     """Give the kind of examples on standard input, and a stream of them."""
     with opened(sys.stdin.buffer) as file:
         stream = BufferedReader(file)  # type: ignore[type-var]
@@ -363,7 +366,7 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
     return _from_headers(data.names, groups, path)
 
 
-def known_columns(model: Any, X: Any) -> Any:
+def known_columns(model: FittedEstimator, X: Any) -> Any:
     """Return the columns of X that the model was trained on, in their order.
 
     Other columns, such as targets, are left out. Sequences serve a model that was trained on a

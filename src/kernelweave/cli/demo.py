@@ -8,11 +8,14 @@ degree kernel recovers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from .command import Command
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @click.command(cls=Command)
@@ -81,7 +84,7 @@ def _sequences(page: str) -> None:
     click.echo(f"\nA report with their logo is in {page}")
 
 
-def _print_weights(model: Any) -> None:
+def _print_weights(model: FittedEstimator) -> None:
     """Print the kernels, largest weight first."""
     width = max(map(len, model.kernel_names_))
     click.echo(f"{'kernel':{width}}  weight")
@@ -89,7 +92,7 @@ def _print_weights(model: Any) -> None:
         click.echo(f"{name:{width}}  {weight:6.3f}  {'#' * round(50 * weight)}".rstrip())
 
 
-def _draw(model: Any, path: str) -> None:
+def _draw(model: FittedEstimator, path: str) -> None:
     """Draw the weights next to the convergence."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

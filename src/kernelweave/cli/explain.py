@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .command import Command, jobs, one_class, quiet, region_options, text_output, with_options
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
 
@@ -64,7 +67,7 @@ def command(
     target: str | None,
     jobs: int | None,
     quiet: bool,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Write the k-mers, motifs and letter scores of a sequence model to a folder.
 
@@ -115,7 +118,9 @@ def command(
         click.echo(f"{out}: {', '.join(written)}", err=True)
 
 
-def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any) -> list[str]:
+def _write_words(
+    model: FittedEstimator, folder: Path, k: int | None, top: int, target: object
+) -> list[str]:
     """Write tables of k-mers and return the names of the files."""
     from .. import inspection
     from ..inspection.words import positional_words
@@ -143,10 +148,10 @@ def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any)
 
 
 def _write_motifs(
-    model: Any,
+    model: FittedEstimator,
     folder: Path,
     count: int,
-    target: Any,
+    target: object,
     meme: str | None,
     known: Any,
 ) -> list[str]:

@@ -156,7 +156,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
         --around centre --width 200 --test-chrom chr8,chr9 --calibrate platt -o peaks.kw
     """
     from ..model.files.atomic_write import check_writable
-    from .calibration import calibrate
+    from .calibration import calibrate, held_out_scores
     from .data import check_columns
     from .summary import describe, print_summary
     from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
@@ -169,15 +169,15 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     estimator = make_estimator(options, data)
     started = time.perf_counter()
     scores = cross_validated(estimator, data, options)
-    calibration = None
+    held_out = None
     if options["calibrate"]:
         cv = folds(options, data, classes=True)
-        calibration = calibrate(estimator, data.X, data.y, options["calibrate"], cv, data.groups)
+        held_out = held_out_scores(estimator, data.X, data.y, cv, data.groups)
     estimator.set_params(checkpoint=options["checkpoint"])
     estimator.fit(data.X, data.y)
     check_columns(estimator, data.X, str(options["data"]))
-    if calibration is not None:
-        estimator.calibration_ = calibration
+    if held_out is not None and data.y is not None:
+        calibrate(estimator, data.y, held_out, options["calibrate"])
     estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}

@@ -72,9 +72,9 @@ def parse_kernel(spec: str) -> Kernel:
     return kernel
 
 
-def _tokens(spec: str) -> list[tuple[str, Any]]:
+def _tokens(spec: str) -> list[tuple[str, object]]:
     """Return (mark, None) for punctuation, ("word", word), and ("text", text) for quoted text."""
-    tokens: list[tuple[str, Any]] = []
+    tokens: list[tuple[str, object]] = []
     at, end = 0, len(spec.rstrip())
     while at < end:
         match = TOKEN.match(spec, at)
@@ -185,7 +185,7 @@ def several(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
 
 
-def _made(kernel: type[Kernel], bare: list[Any], named: dict[str, Any]) -> Kernel:
+def _made(kernel: type[Kernel], bare: list[object], named: dict[str, object]) -> Kernel:
     """Return a kernel with positional and named parameters."""
     places = [field.name for field in fields(kernel) if field.init and not field.kw_only]  # type: ignore[arg-type]
     if len(places) == 1 and len(bare) > 1:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import zipfile
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 def load_model(
     path: str, jobs: int | None = None, other: str | None = None, key: bytes | None = None
-) -> Any:
+) -> FittedEstimator:
     """Return the fitted estimator in a file.
 
     Parameters
@@ -57,7 +60,7 @@ def _may_be_model(path: str) -> bool:
     return zipfile.is_zipfile(path) or is_lsgkm(start)
 
 
-def class_of(model: Any, target: str | None) -> Any:
+def class_of(model: FittedEstimator, target: str | None) -> Any:
     """Return the class label that is written as `target`; None for a single decision function.
 
     Raises

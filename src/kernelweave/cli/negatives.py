@@ -129,7 +129,7 @@ def _write_shuffled(out: str | None, windows: Any, regions: Any, draws: int, see
             )
 
 
-def _report(found: Any, options: dict[str, Any]) -> None:
+def _report(found: Any, options: dict[str, object]) -> None:
     """Print how well negatives match."""
     unmatched = found.without_match.names
     if options["as_json"]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from .command import Command, jobs, key_file, read_key, region_options, with_options
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @click.command(cls=Command)
@@ -27,7 +30,7 @@ def command(
     contributions: bool,
     key_file: str | None,
     jobs: int | None,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Score examples with a saved model, one line each.
 
@@ -61,7 +64,7 @@ def command(
             raise ValueError(f"{input}: contains no examples")
 
 
-def _columns(model: Any, X: Any, contributions: bool) -> dict[str, np.ndarray]:
+def _columns(model: FittedEstimator, X: Any, contributions: bool) -> dict[str, np.ndarray]:
     """Return the columns of the output by name, each of shape (n,)."""
     from .calibration import probabilities
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 MAX_KERNELS = 20  # rows of the table of weights
 
 
-def describe(model: Any) -> dict[str, Any]:
+def describe(model: FittedEstimator) -> dict[str, Any]:
     """Return the properties of a fitted estimator as plain values, by name."""
     weights = np.atleast_2d(model.weights_)
     found = {
@@ -31,8 +34,6 @@ def describe(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "classes_"):
         found["classes"] = list(model.classes_)
-    if hasattr(model, "calibration_"):
-        found["calibration"] = "platt" if model.calibration_.ndim == 1 else "isotonic"
     return found
 
 
@@ -81,5 +82,5 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _of(found: dict[str, Any]) -> str:
+def _of(found: dict[str, object]) -> str:
     return f" of {found['examples']:,}" if "examples" in found else ""

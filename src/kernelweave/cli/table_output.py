@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.files.atomic_write import whole_file
+from ..model.files.atomic_write import atomic_write
 from .command import text_output
 
 ENDINGS = ".tsv", ".txt", ".tsv.gz", ".txt.gz", ".parquet"
@@ -64,7 +64,7 @@ def _text(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]
 @contextmanager
 def _parquet(path: str, comment: str) -> Iterator[Callable[[Columns], None]]:
     arrow, parquet = pyarrow()
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         writer = None
 
         def write(columns: Columns) -> None:

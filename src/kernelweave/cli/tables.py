@@ -31,7 +31,7 @@ def read_frame(path: Any, separator: str | None) -> Any:
     return frame
 
 
-def text_blocks(source: Any, separator: str, rows: int) -> Iterator[Any]:
+def text_blocks(source: object, separator: str, rows: int) -> Iterator[Any]:
     """Yield blocks of rows of a text table."""
     with _text_errors(_name(source)):
         yield from pandas().read_csv(source, sep=separator, comment="#", chunksize=rows)
@@ -65,7 +65,7 @@ def _holds_sequences(column: Any, alphabet: Any) -> bool:
     return bool(np.median(texts.str.len()) >= SHORTEST and known >= MOSTLY * len(joined))
 
 
-def _name(source: Any) -> str:
+def _name(source: object) -> str:
     return source if isinstance(source, str) else "standard input"
 
 

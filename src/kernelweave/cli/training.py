@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -27,13 +27,16 @@ from .data import Data, Windows, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 from .tables import sequence_columns
 
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
-def _precision(model: Any, X: Any, y: np.ndarray) -> float:
+
+def _precision(model: FittedEstimator, X: Any, y: np.ndarray) -> float:
     """Return the average precision of the second class, whatever its label."""
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 
 
-SCORES: dict[str, dict[str, Any]] = {
+SCORES: dict[str, dict[str, object]] = {
     "binary": {"auROC": "roc_auc", "auPRC": _precision, "accuracy": "accuracy"},
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
@@ -107,7 +110,7 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
     )
 
 
-def test_scores(model: Any, data: Data, options: dict[str, Any]) -> dict[str, float]:
+def test_scores(model: FittedEstimator, data: Data, options: dict[str, Any]) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
     kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
     if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
@@ -145,7 +148,7 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
         )
 
 
-def task_of(data: Data, options: dict[str, Any]) -> str:
+def task_of(data: Data, options: dict[str, object]) -> str:
     """Return "classify", "regress" or "one-class"."""
     if options["task"] != "auto":
         return str(options["task"])
@@ -185,7 +188,7 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     )
 
 
-def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
+def kernels_for(specs: tuple[str, ...], data: Data, alphabet: object) -> Any:
     """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
 
     A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
@@ -205,7 +208,7 @@ def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
     ] or None
 
 
-def _for_column(alphabet: Any, aligned: bool, name: str) -> list[Kernel]:
+def _for_column(alphabet: object, aligned: bool, name: str) -> list[Kernel]:
     """Return the kernels of a column of sequences."""
     candidates = sequence_candidates(alphabet, aligned=aligned, columns=name)
     first = next(iter(candidates.values()))
@@ -213,7 +216,7 @@ def _for_column(alphabet: Any, aligned: bool, name: str) -> list[Kernel]:
 
 
 def cross_validated(
-    estimator: Any, data: Data, options: dict[str, Any]
+    estimator: FittedEstimator, data: Data, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]] | None:
     """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
     if options["cv"] is None and options["cv_groups"] is None:

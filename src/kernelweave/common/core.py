@@ -84,7 +84,7 @@ def _take_control() -> None:
     threadpoolctl >= 3.8 accepts changes only from the thread that made the first one. Here a lock
     serialises the changes, so that any thread may make them.
     """
-    controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    controller: object = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)
 

@@ -12,7 +12,7 @@ MOST_THREADS = 1024  # a larger n_jobs is refused as a mistake
 THREAD_COUNTS = f"None or a non-zero integer from -{MOST_THREADS} to {MOST_THREADS}"
 
 
-def as_number(value: Any) -> float:
+def as_number(value: object) -> float:
     """Return a real number as a float, and NaN for any other value.
 
     Parameters
@@ -32,17 +32,17 @@ def as_number(value: Any) -> float:
         return np.inf if number > 0 else -np.inf
 
 
-def is_whole(value: Any) -> bool:
+def is_whole(value: object) -> bool:
     """Return whether a value is an integer of Python or NumPy; booleans are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def not_negative(value: Any) -> bool:
+def not_negative(value: object) -> bool:
     """Return whether a value is a finite number >= 0."""
     return 0 <= as_number(value) < np.inf
 
 
-def as_numbers(name: str, values: Any) -> np.ndarray:
+def as_numbers(name: str, values: object) -> np.ndarray:
     """Return an array of numbers as floats.
 
     Parameters

@@ -71,7 +71,7 @@ class DaskEstimator(MKLEstimator):
             return listed(self.kernels)
         return [Linear()] if is_numeric_array(X.sample) else []
 
-    def _gathered(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Any]:
+    def _gathered(self, X: object, y: object, sample_weight: object) -> tuple[Data, object, object]:
         """Return the inspected partitions, and the targets and weights as local arrays.
 
         Raises
@@ -114,7 +114,7 @@ class DaskEstimator(MKLEstimator):
                 "which no partition contains; use a local estimator for precomputed matrices and "
                 "functions"
             )
-        if not all(method.far for method in methods):
+        if not all(method.remote for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel on one machine; on a "
                 'cluster use "auto", "mwu", or another solver with weight steps'
@@ -167,11 +167,11 @@ class DaskEstimator(MKLEstimator):
         """
         self.as_plain().save(path, key=key)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = super().__getstate__()
         return state | {"client": None}  # connections cannot be pickled
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: object) -> Any:
         """Return predictions.
 
         Parameters
@@ -185,7 +185,7 @@ class DaskEstimator(MKLEstimator):
         """
         return self._apply("predict", X)
 
-    def contributions(self, X: Any) -> Any:
+    def contributions(self, X: object) -> Any:
         """Return the contribution of each kernel to the decision values.
 
         Parameters
@@ -199,18 +199,20 @@ class DaskEstimator(MKLEstimator):
         """
         return self._apply("contributions", X)
 
-    def _apply(self, name: str, X: Any) -> Any:
+    def _apply(self, name: str, X: object) -> object:
         """Return the result of a method of the local estimator, lazily for a Dask collection."""
         if is_collection(X):
             return lazily(self.as_plain(), name, X)
-        method: Callable[[Any], Any] = getattr(super(), name)
+        method: Callable[[object], object] = getattr(super(), name)
         return method(X)
 
 
 class DaskSearch(DaskEstimator):
     """A search over norms and costs on a cluster."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> DaskSearch:
+    def fit(
+        self, X: object, y: object, sample_weight: object = None, *, groups: object = None
+    ) -> DaskSearch:
         """Search over norms and costs by cross-validation, and fit the best model.
 
         Parameters
@@ -228,5 +230,5 @@ class DaskSearch(DaskEstimator):
         super().fit(*self._gathered(X, y, sample_weight), groups=groups)
         return self
 
-    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> Any:
+    def _splits(self, X: object, y: np.ndarray, groups: object) -> Any:
         return super()._splits(np.zeros((len(y), 1)), y, groups)  # splitters use only its length

@@ -68,7 +68,7 @@ class Cluster:
         self._loop = self.client.loop.asyncio_loop
         self._slowest = 0.0  # slowest response of the scheduler, in seconds
 
-    def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
+    def submit(self, name: str, function: Callable[..., object], *arguments: object) -> Future:
         """Start a task and return its future.
 
         Parameters
@@ -85,12 +85,12 @@ class Cluster:
             warnings.filterwarnings("ignore", "Sending large graph")  # data, which is sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
 
-    def compute(self, parts: Sequence[Any]) -> list[Future]:
+    def compute(self, parts: Sequence[object]) -> list[Future]:
         """Start the computation of delayed values and return their futures."""
         with self._explained():
             return list(self.client.compute(list(parts)))
 
-    def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
+    def share(self, message: object, tasks: int, *, lasting: bool = True) -> Future:
         """Return a pickled message for several tasks, which workers pass on to each other.
 
         Parameters

@@ -13,6 +13,7 @@ from dask.array import Array
 from dask.bag import Bag
 from dask.delayed import Delayed
 
+from ..common.types import Data
 from ..kernels.data.views import Views
 from ..sequences import Sequences
 
@@ -57,14 +58,14 @@ class SequenceBlocks:
         return f"<SequenceBlocks: {self.npartitions} blocks>"
 
 
-def is_collection(X: Any) -> bool:
+def is_collection(X: Data) -> bool:
     """Return whether X is a Dask collection, or a dict that contains one."""
     if isinstance(X, Mapping):
         return any(is_collection(table) for table in X.values())
     return isinstance(X, SequenceBlocks) or is_dask_collection(X)
 
 
-def partitions(X: Any, name: str = "X") -> list[Delayed]:
+def partitions(X: Data, name: str = "X") -> list[Delayed]:
     """Return the partitions of a collection.
 
     Parameters
@@ -93,7 +94,7 @@ def partitions(X: Any, name: str = "X") -> list[Delayed]:
     )
 
 
-def labels_of(X: Any, count: int) -> list[str]:
+def labels_of(X: Data, count: int) -> list[str]:
     """Return the names of the partitions of X in messages."""
     known = X.labels if isinstance(X, SequenceBlocks) else ()
     return [f"partition {k}" + (f" ({known[k]})" if known else "") for k in range(count)]
@@ -113,7 +114,7 @@ def _check_chunks(X: Array, name: str) -> None:
         )
 
 
-def _partitions_of_views(X: Mapping[str, Any]) -> list[Delayed]:
+def _partitions_of_views(X: Mapping[str, object]) -> list[Delayed]:
     parts = {view: partitions(table, f"X[{view!r}]") for view, table in X.items()}
     counts = {view: len(each) for view, each in parts.items()}
     if len(set(counts.values())) != 1:
@@ -125,7 +126,7 @@ def _partitions_of_views(X: Mapping[str, Any]) -> list[Delayed]:
     return [delayed(Views)(dict(zip(parts, each, strict=True))) for each in tables]
 
 
-def known_bytes(X: Any) -> int:
+def known_bytes(X: Data) -> int:
     """Return the size of the largest partition in bytes, or 0 if it is unknown."""
     if isinstance(X, Mapping):
         return max((known_bytes(table) for table in X.values()), default=0)

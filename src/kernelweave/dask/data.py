@@ -62,7 +62,7 @@ def _kinds(X: Any) -> tuple[Kind, ...]:
     return tuple(zip(map(str, X.columns), types, listed, strict=True))
 
 
-def some_rows(part: Any, rows: np.ndarray) -> Any:
+def some_rows(part: Any, rows: np.ndarray) -> object:
     """Return the examples of a partition at the given positions."""
     if isinstance(part, list):  # texts
         return [part[row] for row in rows]
@@ -95,7 +95,7 @@ class Data:
     sample: Any
 
     @classmethod
-    def of(cls, X: Any, cluster: Cluster) -> Data:
+    def of(cls, X: object, cluster: Cluster) -> Data:
         """Compute and inspect the partitions of a collection.
 
         Raises
@@ -139,7 +139,7 @@ class Data:
 
 def _fetched(
     cluster: Cluster, parts: Sequence[Future], sizes: np.ndarray, chosen: np.ndarray
-) -> Any:
+) -> object:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     ends = np.searchsorted(chosen, starts)
     each = zip(parts, ends[:-1], ends[1:], starts[:-1], strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..common.types import Data
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from ..estimators.selection import MKLClassifierCV, MKLRegressorCV
 from .base import DaskEstimator, DaskSearch
@@ -42,7 +43,7 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
 
     plain = MKLClassifier
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLClassifier:
+    def fit(self, X: Data, y: object, sample_weight: object = None) -> DaskMKLClassifier:
         """Fit the model.
 
         Parameters
@@ -58,7 +59,7 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
         super().fit(*self._gathered(X, y, sample_weight))
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Data) -> Any:
         """Return decision values.
 
         Parameters
@@ -102,7 +103,7 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
 
     plain = MKLRegressor
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLRegressor:
+    def fit(self, X: Data, y: object, sample_weight: object = None) -> DaskMKLRegressor:
         """Fit the model.
 
         Parameters
@@ -147,7 +148,7 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
 
     plain = MKLOneClass
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DaskMKLOneClass:
+    def fit(self, X: Data, y: object = None, sample_weight: object = None) -> DaskMKLOneClass:
         """Fit the model.
 
         Parameters
@@ -163,7 +164,7 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
         super().fit(*self._gathered(X, None, sample_weight))
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Data) -> Any:
         """Return decision values, which are positive for inliers.
 
         Parameters
@@ -208,7 +209,7 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
 
     plain = MKLClassifierCV
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Data) -> Any:
         """Return decision values.
 
         Parameters

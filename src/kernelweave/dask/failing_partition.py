@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
@@ -36,7 +35,7 @@ def naming_partition(kernels: Sequence[Kernel], data: Data) -> Iterator[None]:
         raise
 
 
-def error_of_part(part: Any, message: bytes) -> str:
+def error_of_part(part: object, message: bytes) -> str:
     """Return the error of reading a partition by pickled kernels, or an empty text."""
     try:
         kernels = tuple(kernel.resolve(part) for kernel in pickle.loads(message))
@@ -46,7 +45,7 @@ def error_of_part(part: Any, message: bytes) -> str:
     return ""
 
 
-def _resolved(kernels: Sequence[Kernel], sample: Any) -> list[Kernel]:
+def _resolved(kernels: Sequence[Kernel], sample: object) -> list[Kernel]:
     """Return kernels resolved on the sample, or unchanged if that fails."""
     try:
         return [kernel.resolve(sample) for kernel in kernels]

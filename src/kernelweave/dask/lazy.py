@@ -8,11 +8,12 @@ import numpy as np
 from dask import delayed
 from dask.array import Array, concatenate, from_delayed
 
+from ..common.types import Data
 from .cluster import Cluster
 from .collections import is_collection, partitions
 
 
-def lazily(model: Any, name: str, X: Any) -> Array:
+def lazily(model: object, name: str, X: Data) -> Array:
     """Return the results of a method of a fitted estimator for a collection as a Dask array.
 
     Parameters
@@ -42,7 +43,7 @@ def apply(model: Any, name: str, part: Any, shape: tuple[int, ...], dtype: Any) 
     return found
 
 
-def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
+def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], object]:
     """Return the shape (without the axis of examples) and the dtype of the result of a method."""
     outputs, M = model._model.weights.shape
     several = (outputs,) if outputs > 1 else ()
@@ -58,7 +59,7 @@ def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
     return (several, int) if labels else ((), model.classes_.dtype)
 
 
-def local(values: Any, cluster: Cluster) -> Any:
+def local(values: object, cluster: Cluster) -> object:
     """Return targets or weights as a local array; local values are returned unchanged."""
     if not is_collection(values):
         return values

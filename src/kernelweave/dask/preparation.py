@@ -178,7 +178,7 @@ def is_there(shard: Shard) -> bool:
     return shard.n > 0
 
 
-def load(part: Any, message: bytes, label: str, start: int) -> Shard:
+def load(part: object, message: bytes, label: str, start: int) -> Shard:
     """Return a partition as a shard.
 
     Parameters

@@ -44,7 +44,7 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
     scaled: list[Encoded] = []
     pairs = list(zip(kernels, found, strict=True))
 
-    def collect(leaf: Any, given: Any) -> Any:
+    def collect(leaf: Any, given: object) -> object:
         scaled.append(leaf.columns)
         return leaf
 
@@ -59,19 +59,19 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
     ]
 
 
-def _on_parts(name: str, function: Callable[..., Any], shared: Any, data: Data) -> list[Any]:
+def _on_parts(name: str, function: Callable[..., Any], shared: object, data: Data) -> list[Any]:
     """Return the results of a function of each partition and a shared argument, pickled."""
     message = data.cluster.share(shared, len(data.parts))
     tasks = [data.cluster.submit(name, function, part, message) for part in data.parts]
     return data.cluster.gather(tasks)
 
 
-def resolve_part(part: Any, message: bytes) -> list[Kernel]:
+def resolve_part(part: object, message: bytes) -> list[Kernel]:
     """Return pickled kernels resolved on the examples of a partition."""
     return [kernel.resolve(part) for kernel in pickle.loads(message)]
 
 
-def moments_of_part(part: Any, message: bytes) -> list[tuple[float, float, float]]:
+def moments_of_part(part: object, message: bytes) -> list[tuple[float, float, float]]:
     """Return the number, mean and sum of squared deviations of the values of pickled columns."""
     X, found = as_input(part), []
     for columns in pickle.loads(message):
@@ -140,7 +140,7 @@ def has_categories(value: Any) -> bool:
     return bool(lists) or any(has_categories(item) for item in values.values())
 
 
-def merged(parts: Sequence[Any]) -> Any:
+def merged(parts: Sequence[object]) -> Any:
     """Return the first of several resolved kernels with the union of vocabularies and categories.
 
     Parameters

@@ -23,7 +23,7 @@ Path = str | os.PathLike[str]
 
 def read_sequences(
     paths: Path | Sequence[Path],
-    alphabet: Any = DNA,
+    alphabet: object = DNA,
     *,
     unknown: str = "mismatch",
     blocksize: int | None = BLOCK,
@@ -70,7 +70,7 @@ def read_sequences(
 
 
 def read_range(
-    path: str, start: int, stop: int | None, alphabet: Any = DNA, unknown: str = "mismatch"
+    path: str, start: int, stop: int | None, alphabet: object = DNA, unknown: str = "mismatch"
 ) -> Sequences:
     """Return the sequences of a file, or of a range of its bytes that consists of whole records."""
     if stop is None:

@@ -67,7 +67,7 @@ class DaskShards:
         return DaskShards(self.cluster, futures, np.array([len(idx) for _, idx in chosen]))
 
 
-def evaluate(method: Callable[..., Any], shard: Shard, own: bytes, message: bytes) -> bytes:
+def evaluate(method: Callable[..., object], shard: Shard, own: bytes, message: bytes) -> bytes:
     """Return the pickled result of a method of a shard with pickled arguments."""
     found = method(shard, *pickle.loads(message), *pickle.loads(own))
     return pickle.dumps(found, protocol=5)

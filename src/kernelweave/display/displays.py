@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+    from ..estimators.fitted import FittedEstimator
+
 MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
@@ -55,7 +57,7 @@ class WeightsDisplay:
         self,
         weights: np.ndarray,
         kernel_names: Sequence[str],
-        classes: Sequence[Any] | None = None,
+        classes: Sequence[object] | None = None,
         label: str = "weight",
     ):
         self.label = label
@@ -66,7 +68,7 @@ class WeightsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         *,
         by: str | None = None,
         values: str | None = None,
@@ -167,7 +169,7 @@ class ConvergenceDisplay:
         seconds: Sequence[np.ndarray],
         gaps: Sequence[np.ndarray],
         tol: float | None = None,
-        classes: Sequence[Any] | None = None,
+        classes: Sequence[object] | None = None,
         xlabel: str = "seconds",
     ):
         self.seconds = seconds
@@ -177,7 +179,9 @@ class ConvergenceDisplay:
         self.xlabel = xlabel
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ConvergenceDisplay:
+    def from_estimator(
+        cls, estimator: FittedEstimator, *, ax: Axes | None = None
+    ) -> ConvergenceDisplay:
         """Draw the `history_` of a fitted estimator."""
         check_is_fitted(estimator)
         if not getattr(estimator, "history_", None):
@@ -322,7 +326,7 @@ class ComparisonDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
+        cls, estimator: FittedEstimator, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
     ) -> ComparisonDisplay:
         """Compare learned weights with the plain sum and the best kernel, and draw the scores.
 
@@ -363,5 +367,5 @@ class ComparisonDisplay:
         )  # fmt: skip
 
 
-def _line_names(classes: Sequence[Any] | None, count: int) -> list[str]:
+def _line_names(classes: Sequence[object] | None, count: int) -> list[str]:
     return [str(name) for name in (range(count) if classes is None else classes)]

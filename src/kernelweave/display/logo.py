@@ -11,6 +11,9 @@ from .axes import axes_of, open_sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
+
+    from ..estimators.fitted import FittedEstimator
 
 # Okabe and Ito (2008): distinguishable with colour vision deficiency.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00", "U": "#D55E00"}
@@ -58,7 +61,7 @@ class LogoDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         *,
         positions: tuple[int, int] | None = None,
         ax: Axes | None = None,
@@ -85,7 +88,12 @@ class LogoDisplay:
 
     @classmethod
     def from_sequence(
-        cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
+        cls,
+        estimator: FittedEstimator,
+        sequence: str,
+        *,
+        target: object = None,
+        ax: Axes | None = None,
     ) -> LogoDisplay:
         """Draw the contribution of each letter of a sequence to its decision value.
 
@@ -162,7 +170,7 @@ class LogoDisplay:
                 drawn.append((self.letters[row], below, -height))
         return drawn
 
-    def _draw(self, letter: str, position: float, bottom: float, height: float) -> Any:
+    def _draw(self, letter: str, position: float, bottom: float, height: float) -> PathPatch:
         from matplotlib.font_manager import FontProperties
         from matplotlib.patches import PathPatch
         from matplotlib.textpath import TextPath

@@ -12,6 +12,8 @@ from .axes import axes_of, open_sides
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 COLOUR = "#0072B2"
 NORMAL_QUANTILE = 1.96  # of 95 % intervals
 
@@ -56,7 +58,7 @@ class ReliabilityDisplay:
     True
     """
 
-    def __init__(self, y: Any, probabilities: Any, n_bins: int = 10, name: str | None = None):
+    def __init__(self, y: object, probabilities: object, n_bins: int = 10, name: str | None = None):
         self.y = np.asarray(y).astype(float)
         self.probabilities = np.asarray(probabilities, dtype=float)
         if self.y.shape != self.probabilities.shape or self.y.ndim != 1 or not len(self.y):
@@ -77,9 +79,9 @@ class ReliabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         X: Any,
-        y: Any,
+        y: object,
         *,
         target: Any = None,
         n_bins: int = 10,

@@ -19,6 +19,8 @@ from .axes import LINE, axes_of, name_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 MOST_WORDS = 64  # rows of a heat map of k-mers; of more, those with the largest weights
 
 
@@ -55,7 +57,7 @@ class PositionWeightsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
+        cls, estimator: FittedEstimator, *, target: object = None, ax: Axes | None = None
     ) -> PositionWeightsDisplay:
         """Draw the weights of a fitted family of weighted degree kernels.
 
@@ -114,7 +116,7 @@ class ImportanceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         max_k: int = 8,
         *,
         gain: bool = False,
@@ -183,7 +185,7 @@ class KmerDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         k: int = 1,
         *,
         corrected: bool = False,
@@ -230,7 +232,7 @@ def _map_width(positions: int) -> float:
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
-def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
+def weights_by_place(estimator: FittedEstimator, target: object) -> tuple[np.ndarray, list[str]]:
     """Return weights of a kernel family, shape (lengths, positions), and names of the rows."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()

@@ -12,6 +12,8 @@ from .axes import LINE, axes_of, names_width, open_sides, short_name
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 POSITIVE, NEGATIVE, NEUTRAL = "#D55E00", "#0072B2", "#999999"
 BINS = 60  # across the horizontal axis; points of one bin are stacked
 HALF_ROW = 0.38  # half the height of a row of points, in units of the distance of rows
@@ -55,7 +57,7 @@ class BeeswarmDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         X: Any,
         background: Any = None,
         *,
@@ -173,7 +175,7 @@ class WaterfallDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         X: Any,
         background: Any = None,
         *,

@@ -13,6 +13,8 @@ from .displays import MOST_NAMES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 COLOUR = "#0072B2"
 
 
@@ -67,7 +69,7 @@ class StabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         X: Any,
         y: Any = None,
         n: int = 100,

@@ -155,6 +155,11 @@ class Engine(ABC):
         """Costs of the operations, for the plan."""
 
     @property
+    def cheap_outputs(self) -> float:
+        """Number of kernels from which on the outputs of all are cheaper here than one by one."""
+        return np.inf
+
+    @property
     def alpha(self) -> np.ndarray:
         """The present alpha, shape (n,), read-only."""
         return self._read_only

@@ -72,6 +72,10 @@ class FamilyEngine(Engine):
         return many and _core.Mixture.serves(kernels.program)
 
     @property
+    def cheap_outputs(self) -> float:
+        return MANY_KERNELS  # one pass over the support vectors
+
+    @property
     def costs(self) -> EngineCosts:
         return EngineCosts(block=LARGEST_BLOCK, single_precision=self.has_single_precision)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class VaryingKernels:
         """Return examples, given in the form that all kernels read, for the M kernels only."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"compiled": self.compiled, "family": self.family}
 
 
@@ -87,7 +87,7 @@ class Shard:
         """The examples in the form that the M kernels read."""
         return self.kernels.seen(self.examples)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_own"}
 
     def __sizeof__(self) -> int:
@@ -194,7 +194,7 @@ class Shard:
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 
-def _arrays(table: Any) -> Iterator[np.ndarray]:
+def _arrays(table: object) -> Iterator[np.ndarray]:
     """Yield the arrays of a table."""
     for value in vars(table).values():
         if isinstance(value, np.ndarray):

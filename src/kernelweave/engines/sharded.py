@@ -18,7 +18,6 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..kernels.compile.examples import Examples
 from .base import LARGEST_BLOCK, Engine, kernel_blocks
-from .cached_block_norms import CachedBlockNorms
 from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 from .family import FamilyEngine
@@ -32,7 +31,7 @@ LIGHT_FACTOR = 10  # multiplied by this if examples are light (`LocalEngines`)
 MANY_SUPPORT_VECTORS = 20_000  # from which on shards compute the squared block norms together
 
 
-class ShardedEngine(CachedBlockNorms):
+class ShardedEngine(Engine):
     """Examples in shards; only the combined outputs are cached.
 
     Parameters
@@ -86,7 +85,7 @@ class ShardedEngine(CachedBlockNorms):
         parts = self._shards.call(Shard.combined, (given, theta, self._single))
         return np.concatenate(parts)
 
-    def _quadratic(self) -> np.ndarray:
+    def quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)

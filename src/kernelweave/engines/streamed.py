@@ -14,15 +14,14 @@ from joblib import Parallel, delayed
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from .base import LARGEST_BLOCK, TrainingSet
-from .cached_block_norms import CachedBlockNorms
+from .base import LARGEST_BLOCK, Engine, TrainingSet
 from .costs import EngineCosts
 from .dense import DenseEngine
 
 BLOCK = 20_000  # kernels evaluated at a time
 
 
-class StreamedEngine(CachedBlockNorms):
+class StreamedEngine(Engine):
     """All examples in this process; only alpha and the combined outputs are cached.
 
     Parameters
@@ -102,7 +101,7 @@ class StreamedEngine(CachedBlockNorms):
             self.accumulated_update[:] = np.abs(self._alpha)
         return self._combined
 
-    def _quadratic(self) -> np.ndarray:
+    def quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         sides = [part.examples.take(support).side for part in self._parts]
         blocks = Parallel(n_jobs=self._training_set.n_jobs, prefer="threads")(

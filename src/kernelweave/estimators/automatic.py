@@ -14,28 +14,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.utils import _safe_indexing
+from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
+from ..common.types import Data
 from ..kernels import Kernel
-from ..kernels.data.views import Grams
-from ..optimization.path import follow
 from ..optimization.plan import find_method
-from ..optimization.result import Result
 from ..problem.problem import Problem
-from .fold import Fold
+from .fold import FoldTrainer, without
+from .held_out_sample import HeldOutSample, trial_of
 
 if TYPE_CHECKING:
-    from ..engines import Engine
     from .base import MKLEstimator
 
 FACTORS = (0.1, 1.0, 10.0, 100.0)  # values of C, in units of the scale of the targets
-FOLDS = 3  # of large samples
-SMALL, MORE_FOLDS = 500, 5  # up to so many examples so many folds: their scores vary more
-MOST_EXAMPLES = 2000  # sampled for the choice; the error of a proportion is then about 0.01
-FEWEST_EXAMPLES = 12  # below, held-out folds say nothing: C = 1 and the first candidate
-LOOSEST_TOL = 1e-2  # duality gap of trial fits: held-out predictions hardly change below it
 TIE_BREAK = 1e-3  # weight of the hinge loss beside the error rate, which has many ties
 
 
@@ -62,7 +54,7 @@ class Choice:
 
 def choose(
     estimator: MKLEstimator,
-    X: Any,
+    X: Data,
     problems: Sequence[Problem],
     factors: Sequence[float],
     *,
@@ -78,31 +70,22 @@ def choose(
     factors : values of C, ascending.
     shared : whether the outputs share their weights.
     """
-    rows, folds = held_out_folds(problems)
+    sample = HeldOutSample.of(X, problems)
     first = 1.0 if 1.0 in factors else factors[0]
-    if rows is None:
+    if sample is None:
         names = list(estimator._candidates(X, problems[0].C))
         return Choice(names[0], first, [])
-    part = X if len(rows) == len(problems[0].y) else rows_of(X, rows)
-    if part is not X:
-        problems = [problem.restricted(rows, problem.tau) for problem in problems]
-    trial = clone(estimator)
-    trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), verbose=0, checkpoint=None)
+    costs = sample.problems[0].C
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the final fit repeats those that matter
-        candidates = estimator._candidates(part, problems[0].C)
+        candidates = estimator._candidates(sample.X, costs)
         if len(candidates) == len(factors) == 1:
             return Choice(next(iter(candidates)), first, [])
         losses = {
-            name: _losses(trial, kernels, part, problems, factors, folds, shared=shared)
+            name: _losses(trial_of(estimator), kernels, sample, factors, shared=shared)
             for name, kernels in candidates.items()
         }
-    return best_of(losses, factors, problems[0].C * (folds >= 0))
-
-
-def rows_of(X: Any, rows: np.ndarray) -> Any:
-    """Return some examples of X; of matrices of similarities, rows and columns."""
-    return X[np.ix_(rows, rows)] if isinstance(X, Grams) else _safe_indexing(X, rows)
+    return best_of(losses, factors, costs * (sample.folds >= 0))
 
 
 def best_of(
@@ -135,75 +118,37 @@ def _standard_error(values: np.ndarray, shares: np.ndarray) -> float:
     return float(np.sqrt(shares**2 @ (values - values @ shares) ** 2))
 
 
-def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return sampled examples, shape (k,), and the fold that holds each out, shape (k,).
-
-    Examples are sorted by their targets and dealt out, so that folds and sample are stratified.
-    The fold is -1 for the only example of a class, which always trains. Examples are None if they
-    are too few.
-    """
-    counted = np.flatnonzero(problems[0].C > 0)
-    if len(counted) < FEWEST_EXAMPLES:
-        return None, np.empty(0, dtype=np.int64)
-    shuffled = np.random.default_rng(0).permutation(counted)
-    order = np.lexsort([problem.y[shuffled] for problem in problems])
-    dealt = shuffled[order]
-    dealt = dealt[:: -(-len(dealt) // MOST_EXAMPLES)]
-    folds = np.arange(len(dealt)) % (MORE_FOLDS if len(dealt) <= SMALL else FOLDS)
-    for problem in problems:
-        y = problem.y[dealt]
-        for value in (-1.0, 1.0):
-            if problem.loss.kind == "classifier" and np.count_nonzero(y == value) == 1:
-                folds[y == value] = -1
-    back = np.argsort(dealt)
-    return dealt[back], folds[back]
-
-
 def _losses(
-    estimator: MKLEstimator,
+    trial: MKLEstimator,
     kernels: list[Kernel],
-    X: Any,
-    problems: Sequence[Problem],
+    sample: HeldOutSample,
     factors: Sequence[float],
-    folds: np.ndarray,
     *,
     shared: bool,
 ) -> np.ndarray:
     """Return the held-out loss of every example for each factor of C, shape (factors, n)."""
+    problems, tests = sample.problems, sample.tests
     norm = problems[0].norm
-    method = find_method(estimator.solver, norm, problems[0].loss, shared=shared)
-    values = np.zeros((len(factors), len(problems), len(folds)))
-    deadline, count = estimator._deadline(), int(folds.max()) + 1
+    method = find_method(trial.solver, norm, problems[0].loss, shared=shared)
+    values = np.zeros((len(factors), len(problems), len(sample.folds)))
+    deadline = trial._deadline()
     with single_threaded_blas():
-        prepared = estimator._prepare(
-            kernels, X, problems[0].C, [method], [norm], shared=shared, fits=count * len(factors)
+        prepared = trial._prepare(
+            kernels,
+            sample.X,
+            problems[0].C,
+            [method],
+            [norm],
+            shared=shared,
+            fits=len(tests) * len(factors),
         )
-
-        def solve(engine: Engine, problem: Problem, weights: np.ndarray | None) -> Result:
-            return estimator._solve(
-                problem, engine, prepared, weights, deadline=deadline, confirm=False
-            )
-
-        for number in range(count):
-            test = np.flatnonzero(folds == number)
-            trains = np.where(folds == number, 0.0, 1.0)
-            training = [problem.with_costs(problem.C * trains) for problem in problems]
-            suited, engine = prepared.suited(training, shared=shared)
-            fold = Fold(engine, test)
-            outputs = []
-            for problem in suited:
-                path = follow(
-                    problem,
-                    engine,
-                    [problem.norm],
-                    np.array(factors),
-                    lambda one, weights: solve(engine, one, weights),  # noqa: B023
-                )
-                found = {j: fold.values(problem, result) for _, j, result in path}
-                outputs.append(np.array([found[j] for j in range(len(factors))]))
-            values[:, :, test] = np.concatenate(outputs, axis=1)
+        trainer = FoldTrainer(trial, prepared, lambda: deadline)
+        for test in tests:
+            training = [without(problem, test) for problem in problems]
+            found = trainer.along_grid(training, test, [norm], np.array(factors), shared=shared)
+            values[:, :, test] = found[0]
     targets = np.array([problem.y + problem.centre for problem in problems])
-    return errors(values, targets) if is_classifier(estimator) else squares(values, targets)
+    return errors(values, targets) if is_classifier(trial) else squares(values, targets)
 
 
 def errors(values: np.ndarray, targets: np.ndarray) -> np.ndarray:

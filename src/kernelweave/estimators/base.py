@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
@@ -29,6 +31,7 @@ from ..optimization.methods.base import Method
 from ..optimization.plan import (
     ENGINES,
     Options,
+    Plan,
     choose_engine,
     find_method,
     make_plan,
@@ -130,7 +133,7 @@ class MKLEstimator(FittedEstimator):
     random_state: int | np.random.RandomState | None = None
 
     _checked = check_examples
-    _resolve = staticmethod(resolve)
+    _resolve: ClassVar[Callable[..., list[Kernel]]] = staticmethod(resolve)
     _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
@@ -174,36 +177,26 @@ class MKLEstimator(FittedEstimator):
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         costs, norms = problems[0].C, [problem.norm for problem in problems]
-        factor = 1.0
-        if kernels is None:
+        chosen, factor = kernels, 1.0
+        if chosen is None:
             chosen, factor = self._defaults(X, problems, factors, shared=shared)
-            each = problems = [one.scaled(factor) for one in problems]
+            problems = [one.scaled(factor) for one in problems]
             self._default = chosen
-        else:
-            chosen = kernels
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
                 chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
             )
-            problems, engine = prepared.suited(problems, shared=shared)
+            suited, engine = prepared.suited(problems, shared=shared)
             files: list[Checkpoint] = []
             if self.checkpoint is not None:
                 data = data_key(kernels, self.normalize, prepared.examples)
-                files = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
-            results: list[Result] = []
-            for one, file in zip_longest(problems, files):  # the remaining time is divided equally
-                now, left = time.monotonic(), len(problems) - len(results)
-                until = now + (deadline - now) / left
-                results.append(
-                    self._solve(one, engine, prepared, deadline=until, watch=watch, checkpoint=file)
-                )
-            if all(file.done for file in files):
-                for file in files:
-                    file.remove()
+                files = checkpoints(self.checkpoint, suited, data, engine.n_kernels)
+            solve_one = partial(self._solve, engine=engine, prepared=prepared, watch=watch)
+            results = solve_each(solve_one, suited, files, deadline)
         self._learn(prepared, results, merged)
-        self._cross_fit(prepared, problems, engine, results)
-        if kernels is None and self._chooses and not isinstance(problems[0], HardMarginProblem):
-            self._measure_held_out(chosen, X, each)
+        self._cross_fit(prepared, suited, engine, results)
+        if kernels is None and self._chooses and not isinstance(suited[0], HardMarginProblem):
+            self._measure_held_out(chosen, X, problems)
         return factor
 
     def _cross_fit(
@@ -211,7 +204,7 @@ class MKLEstimator(FittedEstimator):
     ) -> None:
         """Fit what needs decision values of held-out examples, such as calibrators."""
 
-    def _measure_held_out(self, kernels: list[Kernel], X: Any, problems: list[Problem]) -> None:
+    def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""
         found = held_out_covariances(self, kernels, X, problems, np.atleast_2d(self.weights_))
         if found is None:
@@ -222,7 +215,7 @@ class MKLEstimator(FittedEstimator):
             warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
 
     def _defaults(
-        self, X: Any, problems: list[Problem], factors: Sequence[float], *, shared: bool
+        self, X: Data, problems: list[Problem], factors: Sequence[float], *, shared: bool
     ) -> tuple[list[Kernel], float]:
         """Return default kernels and a factor of C, chosen on held-out folds; see `automatic`."""
         if not self._chooses or isinstance(problems[0], HardMarginProblem):
@@ -234,11 +227,11 @@ class MKLEstimator(FittedEstimator):
         candidates = self._candidates(X, problems[0].C)
         return candidates.get(choice.name, next(iter(candidates.values()))), choice.factor
 
-    def _candidates(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+    def _candidates(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the alternative sets of default kernels by name, simplest first."""
         return candidates_of_views(X, costs)
 
-    def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
+    def _live_line(self, X: Data = None) -> AbstractContextManager[Watch | None]:
         """Return a context with a function that displays progress, or None if not verbose."""
         if not self.verbose:
             return nullcontext()
@@ -256,7 +249,7 @@ class MKLEstimator(FittedEstimator):
     def _prepare(
         self,
         kernels: list[Kernel],
-        X: Any,
+        X: Any,  # `kernelweave.dask` has its own
         costs: np.ndarray,
         methods: Sequence[Method],
         norms: Sequence[Norm],
@@ -334,24 +327,8 @@ class MKLEstimator(FittedEstimator):
         -------
         Result
         """
-        shared = problem.n_outputs > 1
-        method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        options = Options(self.interleaved, self.working_set, final=confirm)
-        plan = make_plan(method, problem, engine, prepared.name, options)
-        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
-            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
-        self.plan_ = plan
-        limited = self.max_iter is not None or deadline < np.inf
-        run = Run.start(
-            self.tol,
-            self.max_iter,
-            deadline,
-            watch=watch,
-            observe=checkpoint.keep if checkpoint else None,
-            work=engine.work,
-            best=BestModel(self.tol) if confirm and limited else None,
-        )
-        engine.work.clear()
+        plan = self._make_plan(problem, engine, prepared.name, final=confirm)
+        run = self._start_run(engine, deadline, watch, checkpoint, final=confirm)
         if checkpoint and (state := checkpoint.load()):
             alpha, weights = state
             engine.move_to(alpha)
@@ -374,6 +351,39 @@ class MKLEstimator(FittedEstimator):
         if run.best and run.budget.spent and not result.converged:
             result = run.best.instead_of(result)  # the checkpoint has the last model instead
         return result.moved(problem.centre)
+
+    def _make_plan(self, problem: Problem, engine: Engine, name: str, *, final: bool) -> Plan:
+        """Return the plan of a fit with an engine of this name; set ``plan_``."""
+        shared = problem.n_outputs > 1
+        method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
+        options = Options(self.interleaved, self.working_set, final=final)
+        plan = make_plan(method, problem, engine, name, options)
+        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
+            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
+        self.plan_ = plan
+        return plan
+
+    def _start_run(
+        self,
+        engine: Engine,
+        deadline: float,
+        watch: Watch | None,
+        checkpoint: Checkpoint | None,
+        *,
+        final: bool,
+    ) -> Run:
+        """Return a run within the limits of the estimator; it keeps the best final model."""
+        engine.work.clear()
+        limited = self.max_iter is not None or deadline < np.inf
+        return Run.start(
+            self.tol,
+            self.max_iter,
+            deadline,
+            watch=watch,
+            observe=checkpoint.keep if checkpoint else None,
+            work=engine.work,
+            best=BestModel(self.tol) if final and limited else None,
+        )
 
     def _learn(
         self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
@@ -429,3 +439,36 @@ class MKLEstimator(FittedEstimator):
         tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = all_pairwise(self.kernels)
         return tags
+
+
+def solve_each(
+    solve_one: Callable[..., Result],
+    problems: list[Problem],
+    files: list[Checkpoint],
+    deadline: float,
+) -> list[Result]:
+    """Solve problems one after the other, and remove their checkpoints if all are solved.
+
+    Parameters
+    ----------
+    solve_one : callable
+        Solves a problem; takes ``deadline=`` and ``checkpoint=``.
+    problems : list of Problem
+    files : list of Checkpoint
+        One for each problem, or none.
+    deadline : float
+        Time of `time.monotonic` at which to stop; the remaining time is divided equally.
+
+    Returns
+    -------
+    list of Result
+    """
+    results: list[Result] = []
+    for one, file in zip_longest(problems, files):
+        now, left = time.monotonic(), len(problems) - len(results)
+        until = now + (deadline - now) / left
+        results.append(solve_one(one, deadline=until, checkpoint=file))
+    if all(file.done for file in files):
+        for file in files:
+            file.remove()
+    return results

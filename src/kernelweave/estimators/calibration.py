@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 
 METHODS = ("sigmoid", "isotonic")
 STEPS = 100  # of Newton's method; it takes about ten
 
 
-@stored("SigmoidCalibrator")
+@registered("SigmoidCalibrator")
 @dataclass(frozen=True)
 class SigmoidCalibrator:
     """P(y = 1 | f) = 1 / (1 + exp(-(slope f + offset))) (Platt, 1999)."""
@@ -67,7 +67,7 @@ class SigmoidCalibrator:
         return probabilities
 
 
-@stored("IsotonicCalibrator")
+@registered("IsotonicCalibrator")
 @dataclass(frozen=True, eq=False)
 class IsotonicCalibrator:
     """A non-decreasing, piecewise linear function of decision values (Zadrozny and Elkan, 2002).

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..engines import Engine
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
@@ -272,7 +272,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return tags
 
 
-@stored("MKLClassifier", fields=())
+@registered("MKLClassifier", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifier(BaseClassifier):
     """Classification with learned kernel weights.

@@ -18,6 +18,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
+from ..common.types import Data
 from ..display.displays import ComparisonDisplay
 from ..kernels.compose.member import Member
 from ..norms import Fixed, Norm
@@ -141,10 +142,10 @@ class Comparison:
 
 def compare(
     estimator: BaseEstimator,
-    X: Any,
-    y: Any,
-    cv: Any = 5,
-    scoring: Any = None,
+    X: Data,
+    y: object,
+    cv: object = 5,
+    scoring: object = None,
     *,
     Cs: Iterable[float] | None = None,
     norms: Iterable[float | Norm] | None = None,
@@ -232,7 +233,7 @@ class Fold:
     """Training and test examples of a fold."""
 
     def __init__(
-        self, estimator: BaseEstimator, X: Any, y: Any, train: np.ndarray, test: np.ndarray
+        self, estimator: BaseEstimator, X: Data, y: object, train: np.ndarray, test: np.ndarray
     ):
         self.train = _safe_split(estimator, X, y, train)
         self.test = _safe_split(estimator, X, y, test, train)
@@ -246,7 +247,7 @@ class Fold:
         return float(check_scoring(model, measure)(model, *self.test))
 
 
-def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -> Any:
+def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: object) -> Any:
     """Return a function from norms (and kernels) to an estimator that chooses among them."""
     where, last = _parameter(estimator, "kernels"), _last(estimator)
     selecting: Any = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
@@ -260,7 +261,7 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -
     default: Any = "scale" if selecting is MKLRegressorCV else CS
     grid: Any = default if Cs is None else list(Cs)
 
-    def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
+    def make(norms: Iterable[float | Norm], **changes: object) -> Any:
         inner = {"norms": norms, "Cs": grid, "cv": parts, "scoring": scoring}
         plain = {"solver": "auto"} if list(norms) == [np.inf] else {}
         model = selecting(**{**options, **inner, **plain, **changes})
@@ -294,7 +295,7 @@ def _counted(values: Iterable[str]) -> str:
     return ", ".join(f"{value} ({count})" for value, count in Counter(values).most_common())
 
 
-def _written(norm: Any, C: float, learned: bool) -> str:
+def _written(norm: object, C: float, learned: bool) -> str:
     if not learned:
         return f"C={C:.3g}"
     shown = f"p={norm:.3g}" if isinstance(norm, int | float) else f"p={norm!r}"
@@ -315,11 +316,11 @@ def _parameter(estimator: BaseEstimator, name: str) -> str:
     return names[0]
 
 
-def _is_survival(estimator: Any) -> bool:
+def _is_survival(estimator: object) -> bool:
     return isinstance(_last(estimator), BaseSurvival)
 
 
-def _default_scoring(estimator: Any) -> str | None:
+def _default_scoring(estimator: object) -> str | None:
     """Return the name of a scorer; None for that of a survival model, the concordance."""
     if _is_survival(estimator):
         return None

@@ -8,7 +8,6 @@ on all examples.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..kernels.compile.examples import Examples
 from ..optimization.path import at_cost
 from ..optimization.result import Result
 from ..problem.problem import Problem
+from .fold import Fold, FoldTrainer, without
 
 if TYPE_CHECKING:
     from .base import MKLEstimator, Prepared
@@ -59,16 +59,14 @@ def cross_fitted(
     loose = copy(estimator)
     loose.tol = FOLD_TOL * estimator.tol
     loose.verbose = 0
+    trainer = FoldTrainer(loose, prepared, estimator._deadline)
     values = [np.empty((one.n_outputs, n)) for one in problems]
     with single_threaded_blas():
         for problem, result, found in zip(problems, results, values, strict=True):
             for test in folds(n, strata):
-                here = _without(problem, test)
-                weights = _start(here, engine, result)
-                until = estimator._deadline()
-                fold = loose._solve(here, engine, prepared, weights, deadline=until, confirm=False)
-                outputs = engine.combined(fold.weights).reshape(problem.n_outputs, -1)
-                found[:, test] = outputs[:, test] + np.reshape(fold.bias, (-1, 1))
+                here = without(problem, test)
+                fitted = trainer.solve(engine, here, _start(here, engine, result))
+                found[:, test] = Fold(engine, test).values(here, fitted)
     return np.concatenate(values)
 
 
@@ -82,13 +80,6 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
         return [test for _, test in splitter.split(np.arange(n))]
     splitter = StratifiedKFold(min(FOLDS, rarest), shuffle=True, random_state=0)
     return [test for _, test in splitter.split(np.arange(n), strata)]
-
-
-def _without(problem: Problem, test: np.ndarray) -> Problem:
-    """Return a problem whose held-out examples have cost 0, for each of its outputs."""
-    costs = problem.C.reshape(problem.n_outputs, -1).copy()
-    costs[:, test] = 0.0
-    return replace(problem, risk=replace(problem.risk, C=costs.ravel()))
 
 
 def _start(problem: Problem, engine: Engine, result: Result) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..inspection.weights import weights_frame
 from ..model.files import kw as model_file
 from ..model.model import Model
@@ -71,7 +72,7 @@ class FittedEstimator(KernelParameters):
             raise AttributeError(NO_SUPPORT)
         return self._model.dual_coef
 
-    def _decide(self, X: Any) -> np.ndarray:
+    def _decide(self, X: Data) -> np.ndarray:
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
@@ -102,7 +103,7 @@ class FittedEstimator(KernelParameters):
                 f"intercept must have 1 decision function, got {len(self._model.intercept)}"
             )
 
-    def contributions(self, X: Any) -> np.ndarray:
+    def contributions(self, X: Data) -> np.ndarray:
         """Return the contributions of the kernels to the decision values.
 
         Parameters
@@ -124,7 +125,9 @@ class FittedEstimator(KernelParameters):
         values = check_values("contributions", self._added(X))
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def weights_frame(self, X: Any = None, y: Any = None, *, by: str | None = None) -> DataFrame:
+    def weights_frame(
+        self, X: Data = None, y: object = None, *, by: str | None = None
+    ) -> DataFrame:
         """Return the weight and the importance of each kernel or view.
 
         Parameters
@@ -158,7 +161,7 @@ class FittedEstimator(KernelParameters):
         each = None if held_out is None else np.atleast_2d(held_out)
         return weights_frame(self, added, by, each)
 
-    def _held_out(self, X: Any, y: Any) -> np.ndarray:
+    def _held_out(self, X: Data, y: Any) -> np.ndarray:
         """Return the covariances of held-out contributions with targets, shape (outputs, M)."""
         from ..model.verification import problems_of
         from .held_out_shares import held_out_covariances

@@ -1,4 +1,4 @@
-"""A fold of a search: some examples train, the others are held out.
+"""Folds: models are trained without some examples, which are held out.
 
 All folds share one engine and its cache. A fold trains with cost 0 for the examples that it holds
 out, so their alphas are 0, and the engine's outputs are their decision values at no extra cost.
@@ -6,13 +6,20 @@ out, so their alphas are 0, and the engine's outputs are their decision values a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engines import Engine
+from ..norms import Norm
+from ..optimization.path import follow
 from ..optimization.result import Result
 from ..problem.problem import Problem
+
+if TYPE_CHECKING:
+    from .base import MKLEstimator, Prepared
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +44,82 @@ class Fold:
         """
         F = self.engine.combined(result.weights).reshape(problem.n_outputs, -1)
         return np.asarray(F[:, self.test] + np.reshape(result.bias, (-1, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class FoldTrainer:
+    """Trains the models of folds with the parameters of an estimator, on one engine.
+
+    Parameters
+    ----------
+    estimator : MKLEstimator
+    prepared : Prepared
+        Kernels, examples and engine.
+    deadline : callable
+        Returns the time of `time.monotonic` at which the next fit must stop.
+    notify : callable, optional
+        Called with each result.
+    """
+
+    estimator: MKLEstimator
+    prepared: Prepared
+    deadline: Callable[[], float]
+    notify: Callable[[Result], None] | None = None
+
+    def solve(self, engine: Engine, problem: Problem, weights: np.ndarray | None = None) -> Result:
+        """Solve the problem of a fold from the engine's alpha and weights, shape (M,).
+
+        Without weights the plan chooses the start. The rounding of the gap is not bounded.
+        """
+        result = self.estimator._solve(
+            problem, engine, self.prepared, weights, deadline=self.deadline(), confirm=False
+        )
+        if self.notify is not None:
+            self.notify(result)
+        return result
+
+    def along_grid(
+        self,
+        problems: list[Problem],
+        test: np.ndarray,
+        norms: Sequence[Norm],
+        Cs: np.ndarray,
+        *,
+        shared: bool,
+    ) -> np.ndarray:
+        """Return the decision values of held-out examples for every norm and C.
+
+        Parameters
+        ----------
+        problems : list of Problem
+            The problem of each output at C = 1, with cost 0 for held-out examples.
+        test : ndarray of shape (t,)
+            Positions of the held-out examples.
+        norms : sequence of Norm
+        Cs : ndarray of shape (costs,)
+        shared : bool
+            Whether the outputs share their weights.
+
+        Returns
+        -------
+        ndarray of shape (norms, costs, outputs, t)
+        """
+        suited, engine = self.prepared.suited(problems, shared=shared)
+        here = [self.prepared.suited_norm(norm) for norm in norms]
+        fold, first = Fold(engine, test), 0
+        values = np.empty((len(norms), len(Cs), len(problems), len(test)))
+        for problem in suited:
+            rows = slice(first, first := first + problem.n_outputs)
+            path = follow(
+                problem, engine, here, Cs, lambda one, theta: self.solve(engine, one, theta)
+            )
+            for i, j, result in path:
+                values[i, j, rows] = fold.values(problem, result)
+        return values
+
+
+def without(problem: Problem, test: np.ndarray) -> Problem:
+    """Return a problem whose held-out examples have cost 0, for each of its outputs."""
+    costs = problem.C.reshape(problem.n_outputs, -1).copy()
+    costs[:, test] = 0.0
+    return problem.with_costs(costs.ravel())

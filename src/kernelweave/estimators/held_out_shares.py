@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import clone
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..common.warnings import warn
 from ..kernels import Kernel
 from ..model.model import Model
 from ..norms import Fixed
 from ..optimization.plan import find_method
 from ..problem.problem import Problem
-from .automatic import LOOSEST_TOL, held_out_folds, rows_of
+from .fold import FoldTrainer, without
+from .held_out_sample import HeldOutSample, trial_of
 
 if TYPE_CHECKING:
     from .base import MKLEstimator
@@ -37,7 +37,7 @@ NAMED = 3  # kernels that a warning names, at most
 def held_out_covariances(
     estimator: MKLEstimator,
     kernels: list[Kernel],
-    X: Any,
+    X: Data,
     problems: Sequence[Problem],
     weights: np.ndarray,
 ) -> np.ndarray | None:
@@ -55,46 +55,38 @@ def held_out_covariances(
     -------
     array of shape (outputs, M), or None if there are too few examples.
     """
-    rows, folds = held_out_folds(problems)
-    if rows is None:
+    sample = HeldOutSample.of(X, problems)
+    if sample is None:
         return None
-    if len(rows) < len(problems[0].y):
-        X = rows_of(X, rows)
-        problems = [problem.restricted(rows, problem.tau) for problem in problems]
-    trial = clone(estimator)
-    trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), solver="auto", verbose=0)
+    trial = trial_of(estimator, solver="auto")
     found = np.zeros((len(problems), weights.shape[1]))
+    norms = [Fixed(one) for one in np.resize(weights, found.shape) if one.any()]
+    if not norms:
+        return found
+    problems = sample.problems
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        norms = [Fixed(one) for one in np.resize(weights, found.shape) if one.any()]
-        if not norms:
-            return found
         method = find_method("auto", norms[0], problems[0].loss, shared=False)
         prepared = trial._prepare(
-            kernels, X, problems[0].C, [method], norms[:1], shared=False, fits=len(problems)
+            kernels, sample.X, problems[0].C, [method], norms[:1], shared=False, fits=len(problems)
         )
+        trainer = FoldTrainer(trial, prepared, trial._deadline)
         for output, problem in enumerate(problems):
             theta = weights[output % len(weights)]
             if not theta.any():
                 continue
-            for number in range(int(folds.max()) + 1):
-                test = np.flatnonzero(folds == number)
-                costs = np.where(folds == number, 0.0, problem.C)
-                fold = replace(problem.with_costs(costs), norm=Fixed(theta))
-                found[output] += _covariances(trial, prepared, fold, test) * len(test) / len(folds)
+            for test in sample.tests:
+                fold = without(problem, test).given(theta)
+                found[output] += _covariances(trainer, fold, test) * len(test) / len(sample.folds)
     return found
 
 
-def _covariances(
-    estimator: MKLEstimator, prepared: Any, problem: Problem, test: np.ndarray
-) -> np.ndarray:
+def _covariances(trainer: FoldTrainer, problem: Problem, test: np.ndarray) -> np.ndarray:
     """Return the covariances, shape (M,), over the held-out examples of a fold."""
-    compiled, examples = prepared.compiled, prepared.examples
-    [suited], engine = prepared.suited([problem], shared=False)
+    compiled, examples = trainer.prepared.compiled, trainer.prepared.examples
+    [suited], engine = trainer.prepared.suited([problem], shared=False)
     engine.move_to(np.zeros(engine.n))
-    result = estimator._solve(
-        suited, engine, prepared, deadline=estimator._deadline(), confirm=False
-    ).spread(compiled.varying, compiled.n_kernels)
+    result = trainer.solve(engine, suited).spread(compiled.varying, compiled.n_kernels)
     support = np.flatnonzero(result.alpha)
     if len(support) == 0:
         return np.zeros(compiled.n_kernels)
@@ -105,7 +97,9 @@ def _covariances(
         weights=result.weights[None],
         intercept=np.atleast_1d(result.bias),
     )
-    added = model.contributions_of(examples.take(test), thread_count(estimator.n_jobs))[:, 0]
+    added = model.contributions_of(examples.take(test), thread_count(trainer.estimator.n_jobs))[
+        :, 0
+    ]
     target = problem.y[test] - problem.y[test].mean()
     found: np.ndarray = target @ added / len(test)
     return found

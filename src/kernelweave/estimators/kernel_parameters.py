@@ -30,7 +30,7 @@ class KernelParameters(Documented, BaseEstimator):
         params: dict[str, Any] = super().get_params(deep=False)
         return params | nested_params({"kernels": self.kernels}) if deep else params
 
-    def set_params(self, **params: Any) -> KernelParameters:
+    def set_params(self, **params: object) -> KernelParameters:
         """Set parameters of the estimator and of its kernels.
 
         Parameters

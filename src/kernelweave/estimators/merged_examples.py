@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..common.core import _core
+from ..common.types import Data
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Dense, Sparse
 from ..problem.problem import Problem
@@ -22,7 +23,7 @@ from ..problem.problem import Problem
 AT_A_TIME = 4096  # rows compared at a time
 
 
-def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
+def mergeable(kernels: Sequence[Kernel], X: Data) -> bool:
     """Return whether equal rows of X are equal examples for all kernels.
 
     X must be numbers, and no kernel precomputed or the identity, which distinguishes equal rows.
@@ -38,7 +39,7 @@ def fingerprints(X: Any) -> np.ndarray:
     return side.fingerprints()
 
 
-def resolve_collisions(X: Any, order: np.ndarray, new: np.ndarray) -> None:
+def resolve_collisions(X: Data, order: np.ndarray, new: np.ndarray) -> None:
     """Compare rows with equal hash values; correct `order` and `new` in place if rows differ.
 
     Parameters
@@ -107,7 +108,7 @@ class MergedExamples:
     shares: np.ndarray
 
     @classmethod
-    def of(cls, X: Any, targets: np.ndarray, costs: np.ndarray) -> MergedExamples | None:
+    def of(cls, X: Data, targets: np.ndarray, costs: np.ndarray) -> MergedExamples | None:
         """Return the distinct examples, or None if all rows are distinct and have the same cost.
 
         Parameters

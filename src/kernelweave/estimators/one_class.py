@@ -10,17 +10,18 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from .. import losses, norms
+from ..common.types import Data
 from ..kernels import Kernel
 from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..problem.problem import Problem
 from .base import MKLEstimator
 from .parameters import check_parameters
 from .validation import check_weights, weighed
 
 
-@stored("MKLOneClass", fields=())
+@registered("MKLOneClass", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLOneClass(OutlierMixin, MKLEstimator):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
@@ -66,7 +67,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     _chooses: ClassVar[bool] = False  # no labels to compare with
     _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
+    def fit(self, X: Data, y: object = None, sample_weight: object = None) -> MKLOneClass:
         """Fit the region that contains most of the training examples.
 
         Parameters
@@ -103,7 +104,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         """The negative intercept."""
         return -float(self.intercept_[0])
 
-    def _problem(self, X: Any, sample_weight: Any) -> Problem:
+    def _problem(self, X: Any, sample_weight: object) -> Problem:
         """Return the one-class problem of n examples."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         costs = weighed(1.0, check_weights(sample_weight, n))
@@ -114,7 +115,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         return default_of_views(X, costs, default_region_kernel)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Data) -> np.ndarray:
         """Return decision values: positive inside the region, negative outside.
 
         Parameters
@@ -128,7 +129,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         values: np.ndarray = self._decide(X)[:, 0]
         return values
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Data) -> np.ndarray:
         """Return the decision values plus `offset_`.
 
         Parameters
@@ -142,7 +143,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         scores: np.ndarray = self.decision_function(X) + self.offset_
         return scores
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return +1 for inliers and -1 for outliers.
 
         Parameters

@@ -63,7 +63,7 @@ def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]
     return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
 
 
-def is_auto(value: Any) -> bool:
+def is_auto(value: object) -> bool:
     """Return whether a parameter is to be chosen automatically."""
     return _is(value, "auto")
 
@@ -76,7 +76,7 @@ def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: _is(value, "scale") or rule(value)
 
 
-def _several(values: Any) -> bool:
+def _several(values: object) -> bool:
     return np.iterable(values) and not isinstance(values, str) and len(list(values)) > 0
 
 
@@ -88,7 +88,7 @@ def _positive(value: Any) -> bool:
     return 0 < as_number(value) < np.inf
 
 
-def _above_zero(value: Any) -> bool:
+def _above_zero(value: object) -> bool:
     """Return whether a number is above 0; infinity is accepted, integers that overflow are not."""
     return _positive(value) or value == np.inf
 
@@ -101,9 +101,9 @@ def _class_weight(value: Any) -> bool:
     return value is None or isinstance(value, dict) or _is(value, "balanced")
 
 
-def _yes_or_no(value: Any) -> bool:
+def _yes_or_no(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is(value: Any, word: str) -> bool:
+def _is(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word

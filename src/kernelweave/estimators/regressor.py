@@ -11,9 +11,10 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses, norms
+from ..common.types import Data
 from ..engines import Engine
 from ..kernels.data.standardized import moments
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .automatic import FACTORS
@@ -84,7 +85,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
                     f"shape {np.shape(value)}"
                 )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return the predicted targets.
 
         Parameters
@@ -99,7 +100,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return values[:, 0] if values.shape[1] == 1 else values
 
     @available_if(_has_intervals)  # type: ignore[untyped-decorator]
-    def predict_interval(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+    def predict_interval(self, X: Data, alpha: float = 0.05) -> np.ndarray:
         """Return intervals that contain the target with probability 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable. All
@@ -146,7 +147,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return tags
 
 
-@stored("MKLRegressor", fields=())
+@registered("MKLRegressor", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressor(BaseRegressor):
     """Regression with learned kernel weights, for one target or several.
@@ -198,7 +199,7 @@ class MKLRegressor(BaseRegressor):
     share_weights: bool = False
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
+    def fit(self, X: Data, y: object, sample_weight: object = None) -> MKLRegressor:
         """Fit the model.
 
         Parameters
@@ -239,7 +240,7 @@ def _centre(y: np.ndarray) -> float:
     return float(different[len(different) // 2]) if len(different) else 0.0
 
 
-def is_scale(value: Any) -> bool:
+def is_scale(value: object) -> bool:
     """Return whether a parameter is "scale"."""
     return isinstance(value, str) and value == "scale"
 

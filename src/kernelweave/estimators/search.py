@@ -17,27 +17,64 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from ..common.core import single_threaded_blas
+from ..common.types import Data
 from ..common.warnings import warn
 from ..engines import Engine
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
 from ..optimization.methods.base import Method
-from ..optimization.path import follow
 from ..optimization.plan import find_method
 from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
-from .fold import Fold
+from .fold import FoldTrainer
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
-Problems = Callable[[np.ndarray, float, Norm], list[Problem]]
-"""A function from training indices, C and norm to the problem of each output.
 
-Problems contain all examples; the costs of held-out examples are 0. The targets of held-out
-examples have no other effect.
-"""
+
+@dataclass(frozen=True, eq=False)
+class SearchData:
+    """Examples, targets and the problems of training folds.
+
+    Attributes
+    ----------
+    X : n examples
+    y : ndarray of shape (n,) or (n, n_outputs)
+        Targets for the scorer.
+    groups : array-like of shape (n,) or None
+        Groups for the splitter.
+    weights : ndarray of shape (n,) or None
+        Sample weights for the scorer.
+    costs_of : callable
+        Returns the costs at C = 1 of t training examples, shape (t,), given their indices.
+    pose : callable
+        Returns the problem of each output, given the costs of all examples at C = 1 (0 if held
+        out), the training indices, C and the norm.
+    held_out : callable
+        Returns an estimator with given decision values, shape (n_held_out, n_outputs).
+    """
+
+    X: Any
+    y: np.ndarray
+    groups: Any
+    weights: np.ndarray | None
+    costs_of: Callable[[np.ndarray], np.ndarray]
+    pose: Callable[[np.ndarray, np.ndarray, float, Norm], list[Problem]]
+    held_out: Callable[[np.ndarray], Any]
+
+    def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        """Return the problem of each output on all examples; held-out examples have cost 0."""
+        costs = np.zeros(len(self.y))
+        costs[train] = self.costs_of(train)
+        return self.pose(costs, train, C, norm)
+
+    def score(self, scorer: Callable[..., float], values: np.ndarray, test: np.ndarray) -> float:
+        """Return the score of decision values, shape (t, n_outputs), of held-out examples."""
+        weighing = {} if self.weights is None else {"sample_weight": self.weights[test]}
+        positions = np.arange(len(test))[:, None]
+        return scorer(self.held_out(values), positions, self.y[test], **weighing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,58 +146,25 @@ class Search(MKLEstimator):
     scoring: str | Callable[..., float] | None = None
     rule: str = "best"
 
-    def _search(
-        self,
-        X: Any,
-        y: np.ndarray,
-        groups: Any,
-        weights: np.ndarray | None,
-        Cs: Iterable[float],
-        problems_of: Problems,
-        held_out: Callable[[np.ndarray], Any],
-    ) -> None:
-        """Choose norm and C, and store the final model.
-
-        Parameters
-        ----------
-        X : n examples
-        y : ndarray of shape (n,) or (n, n_outputs)
-            Targets for the scorer.
-        groups : array-like of shape (n,) or None
-            Groups for the splitter.
-        weights : ndarray of shape (n,) or None
-            Sample weights for the scorer.
-        Cs : iterable of floats
-        problems_of : callable
-            Returns the problem of each output; see `Problems`.
-        held_out : callable
-            Returns an estimator with given decision values, shape (n_held_out, n_outputs).
-        """
-        grid, splits = Grid.of(self.norms, Cs), self._splits(X, y, groups)
-        everyone = np.arange(len(y))
-        first = problems_of(everyone, grid.Cs.max(), grid.norms[0])
-        every = problems_of(everyone, 1.0, grid.norms[0])[0].C
+    def _search(self, data: SearchData, Cs: Iterable[float]) -> None:
+        """Choose norm and C, and store the final model."""
+        grid, splits = Grid.of(self.norms, Cs), self._splits(data.X, data.y, data.groups)
+        everyone = np.arange(len(data.y))
+        first = data.problems_of(everyone, grid.Cs.max(), grid.norms[0])
+        every = data.problems_of(everyone, 1.0, grid.norms[0])[0].C
         methods, shared = self._methods(grid, first), self._shared(first)
-        scorer = self._scorer()
-        kernels = None if self.kernels is None else self._resolve(self.kernels, X)
-
-        def score(values: np.ndarray, test: np.ndarray) -> float:
-            weighing = {} if weights is None else {"sample_weight": weights[test]}
-            value: float = scorer(
-                held_out(values), np.arange(len(test))[:, None], y[test], **weighing
-            )
-            return value
-
+        score = partial(data.score, self._scorer())
+        kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
-            candidates = {"given": kernels} if kernels else self._alternatives(X, every)
+            candidates = {"given": kernels} if kernels else self._alternatives(data.X, every)
             self.candidates_ = []
             best: tuple[int, int] | None = None
             for name, chosen in candidates.items():
                 ready = self._prepare(
-                    chosen, X, every, methods, grid.norms, shared=shared, fits=fits
+                    chosen, data.X, every, methods, grid.norms, shared=shared, fits=fits
                 )
-                scores = self._score(grid, ready, splits, problems_of, score)
+                scores = self._score(grid, ready, splits, data.problems_of, score)
                 at = grid.chosen(scores, self.rule)
                 mean = float(scores[at].mean())
                 self.candidates_.append(
@@ -173,13 +177,13 @@ class Search(MKLEstimator):
             assert best is not None  # there is at least one candidate
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-            problems = problems_of(everyone, self.C_, grid.norms[best[0]])
+            problems = data.problems_of(everyone, self.C_, grid.norms[best[0]])
             problems, engine = prepared.suited(problems, shared=shared)
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, results)
         self._cross_fit(prepared, problems, engine, results)
 
-    def _alternatives(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+    def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""
         if self._chooses:
             return self._candidates(X, costs)
@@ -195,7 +199,7 @@ class Search(MKLEstimator):
                 for one in problems
             ]
 
-    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+    def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the indices of training and held-out examples of each fold."""
         every = np.arange(len(y))
         try:
@@ -217,7 +221,7 @@ class Search(MKLEstimator):
             f"got {self.scoring!r}"
         )
 
-    def _check_responses(self, scorer: Any) -> None:
+    def _check_responses(self, scorer: object) -> None:
         """Raise ValueError if a scikit-learn scorer needs methods that this loss does not have."""
         needed = getattr(scorer, "_response_method", "predict")
         names = (needed,) if isinstance(needed, str) else needed
@@ -246,7 +250,7 @@ class Search(MKLEstimator):
         grid: Grid,
         prepared: Prepared,
         splits: list[Split],
-        problems_of: Problems,
+        problems_of: Callable[[np.ndarray, float, Norm], list[Problem]],
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (n_norms, n_Cs, n_folds)."""
@@ -258,27 +262,16 @@ class Search(MKLEstimator):
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
-            def solve(engine: Engine, problem: Problem, weights: np.ndarray | None) -> Result:
-                until = self._deadline()
-                result = self._solve(
-                    problem, engine, prepared, weights, deadline=until, confirm=False
-                )
+            def notify(result: Result) -> None:
                 gaps.append(result.gap)
                 advance()
-                return result
 
-            def values_of(train: np.ndarray, test: np.ndarray) -> np.ndarray:
-                problems = problems_of(train, 1.0, grid.norms[0])
-                problems, engine = prepared.suited(problems, shared=shared)
-                fold = Fold(engine, test)
-                values = [along_grid(one, fold, suited, solve) for one in problems]
-                return np.concatenate(values, axis=1)
-
-            norms = [prepared.suited_norm(norm) for norm in grid.norms]
-            suited = Grid(norms, grid.Cs)
+            trainer = FoldTrainer(self, prepared, self._deadline, notify)
             for fold, (train, test) in enumerate(splits):
-                for at, values in zip(grid.points, values_of(train, test), strict=True):
-                    scores[(*at, fold)] = score(values.T, test)
+                problems = problems_of(train, 1.0, grid.norms[0])
+                values = trainer.along_grid(problems, test, grid.norms, grid.Cs, shared=shared)
+                for at in grid.points:
+                    scores[(*at, fold)] = score(values[at].T, test)
         self._warn_of_gaps(np.array(gaps))
         return scores
 
@@ -311,32 +304,3 @@ def better(scores: np.ndarray, others: np.ndarray) -> bool:
     difference = scores - others
     error = difference.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
     return bool(difference.mean() > error)
-
-
-def along_grid(
-    problem: Problem,
-    fold: Fold,
-    grid: Grid,
-    solve: Callable[[Engine, Problem, np.ndarray | None], Result],
-) -> np.ndarray:
-    """Solve a problem in a fold at every point of the grid.
-
-    Parameters
-    ----------
-    problem : Problem
-    fold : Fold
-    grid : Grid
-    solve : callable
-        Solves a problem with an engine from given weights.
-
-    Returns
-    -------
-    ndarray of shape (n_points, n_outputs, n_held_out)
-        Decision values of the held-out examples.
-    """
-    along = partial(solve, fold.engine)
-    found = {
-        (i, j): fold.values(problem, result)
-        for i, j, result in follow(problem, fold.engine, grid.norms, grid.Cs, along)
-    }
-    return np.array([found[at] for at in grid.points])

@@ -12,13 +12,14 @@ from sklearn.utils.multiclass import is_multilabel
 
 from .. import losses
 from ..common.numbers import is_whole
-from ..model.files.registry import stored
+from ..common.types import Data
+from ..model.files.registry import registered
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
 from .parameters import check_parameters
 from .regressor import BaseRegressor, is_scale
-from .search import Search, Split
+from .search import Search, SearchData, Split
 from .survival import BaseSurvival
 from .survival_targets import as_survival
 from .validation import check_targets, check_weights, weighed
@@ -58,7 +59,7 @@ class _HeldOutSurvival(_HeldOut, BaseSurvival):
     """What scorers ask for risk scores and their concordance."""
 
 
-@stored("MKLClassifierCV", fields=())
+@registered("MKLClassifierCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifierCV(Search, BaseClassifier):
     """`MKLClassifier` with norm and C chosen by cross-validation.
@@ -120,7 +121,7 @@ class MKLClassifierCV(Search, BaseClassifier):
     Cs: Iterable[float] = CS
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLClassifierCV:
         """Choose norm and C by cross-validation, and fit the model to all examples.
 
@@ -155,22 +156,24 @@ class MKLClassifierCV(Search, BaseClassifier):
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
 
-        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        def costs_of(train: np.ndarray) -> np.ndarray:
             present, known = np.unique(codes[train], return_inverse=True)
             if len(present) < 2:
                 raise ValueError(
                     "cv must leave at least 2 classes to train on in every fold, but one has only "
                     f"{classes[present].tolist()[0]!r}"
                 )
-            costs = np.zeros(len(codes))
-            costs[train] = self._costs(classes[present], known, weights[train])
+            return self._costs(classes[present], known, weights[train])
+
+        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
             return self._problems(codes, weighed(C, costs), norm)
 
         def held_out(values: np.ndarray) -> _HeldOut:
             return _HeldOutClassifier(values, classes, self.loss)
 
         counting = None if sample_weight is None else weights
-        self._search(X, classes[codes], groups, counting, self.Cs, problems_of, held_out)
+        labels = classes[codes]
+        self._search(SearchData(X, labels, groups, counting, costs_of, pose, held_out), self.Cs)
         self.classes_ = classes
         return self
 
@@ -180,7 +183,7 @@ class MKLClassifierCV(Search, BaseClassifier):
         return tags
 
 
-@stored("MKLRegressorCV", fields=())
+@registered("MKLRegressorCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressorCV(Search, BaseRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
@@ -215,7 +218,7 @@ class MKLRegressorCV(Search, BaseRegressor):
     share_weights: bool = False
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLRegressorCV:
         """Choose norm and C by cross-validation, and fit the model to all examples.
 
@@ -246,28 +249,30 @@ class MKLRegressorCV(Search, BaseRegressor):
         weights = check_weights(sample_weight, len(y))
         in_units = is_scale(self.Cs)
 
-        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        def costs_of(train: np.ndarray) -> np.ndarray:
             if not weights[train].any():
                 raise ValueError(
                     "sample_weight must be positive for some of the examples of every training "
                     "fold, got a fold with zeros only; shuffle the folds of cv"
                 )
+            costs: np.ndarray = weights[train]
+            return costs
+
+        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
             epsilon, unit = self._scales(y[train], weights[train])
-            costs = np.zeros(len(y))
-            costs[train] = weights[train]
             each = np.atleast_1d(C * unit if in_units else C)
             scaled = np.array([weighed(float(one), costs) for one in each])
             return self._problems(y, scaled, norm, epsilon)
 
         Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
-        self._search(X, y, groups, counting, Cs, problems_of, _HeldOutRegressor)
+        self._search(SearchData(X, y, groups, counting, costs_of, pose, _HeldOutRegressor), Cs)
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = self.C_ * unit if in_units else self.C_
         return self
 
 
-@stored("MKLSurvivalCV", fields=())
+@registered("MKLSurvivalCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvivalCV(Search, BaseSurvival):
     """`MKLSurvival` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
@@ -300,7 +305,7 @@ class MKLSurvivalCV(Search, BaseSurvival):
     Cs: Iterable[float] = CS
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLSurvivalCV:
         """Learn from examples and censored times.
 
@@ -330,16 +335,15 @@ class MKLSurvivalCV(Search, BaseSurvival):
         targets["event"], targets["time"] = event, time
         weights = check_weights(sample_weight, len(time))
 
-        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            costs = np.zeros(len(time))
-            costs[train] = weights[train]
+        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
             return [self._problem(X, targets, costs, C, norm)]
 
-        self._search(X, targets, groups, None, self.Cs, problems_of, _HeldOutSurvival)
+        data = SearchData(X, targets, groups, None, weights.__getitem__, pose, _HeldOutSurvival)
+        self._search(data, self.Cs)
         self._estimate_baseline(X, targets, weights)
         return self
 
-    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+    def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
         if self.cv is not None and not is_whole(self.cv):
             return super()._splits(X, y, groups)

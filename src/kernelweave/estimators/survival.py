@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
-from ..model.files.registry import stored
+from ..common.types import Data
+from ..model.files.registry import registered
 from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from .base import MKLEstimator
@@ -26,7 +27,7 @@ class BaseSurvival(MKLEstimator):
     ties: str = "efron"
 
     def _problem(
-        self, X: Any, y: Any, sample_weight: Any, C: float, norm: float | norms.Norm
+        self, X: Data, y: object, sample_weight: object, C: float, norm: float | norms.Norm
     ) -> Problem:
         """Return the problem of n examples with censored times; see `MKLSurvival.fit`."""
         loss = losses.Cox(self.ties)
@@ -40,7 +41,7 @@ class BaseSurvival(MKLEstimator):
         risk = CoxRisk(loss, time, weighed(C, weights), event=event, ties=self.ties)
         return Problem(risk, norms.as_norm(norm))
 
-    def _estimate_baseline(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _estimate_baseline(self, X: Data, y: object, sample_weight: object) -> None:
         """Estimate the cumulative baseline hazard by Breslow's formula."""
         event, time = as_survival(y)
         decisions, weights = self._decide(X)[:, 0], check_weights(sample_weight, len(time))
@@ -54,7 +55,7 @@ class BaseSurvival(MKLEstimator):
         self.event_times_ = times
         self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return risk scores: the higher, the earlier the event is expected.
 
         Parameters
@@ -67,7 +68,7 @@ class BaseSurvival(MKLEstimator):
         """
         return self._decide(X)[:, 0]
 
-    def predict_cumulative_hazard_function(self, X: Any) -> list[StepFunction]:
+    def predict_cumulative_hazard_function(self, X: Data) -> list[StepFunction]:
         """Return the cumulative hazard of each example as a step function of time.
 
         Parameters
@@ -82,7 +83,7 @@ class BaseSurvival(MKLEstimator):
         times, baseline = self.event_times_, self.cumulative_baseline_hazard_
         return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
 
-    def predict_survival_function(self, X: Any) -> list[StepFunction]:
+    def predict_survival_function(self, X: Data) -> list[StepFunction]:
         """Return the probability of survival of each example as a step function of time.
 
         Parameters
@@ -96,7 +97,7 @@ class BaseSurvival(MKLEstimator):
         hazards = self.predict_cumulative_hazard_function(X)
         return [StepFunction(one.x, np.exp(-one.y), before=1.0) for one in hazards]
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Data, y: object) -> float:
         """Return Harrell's concordance index of the risk scores.
 
         Parameters
@@ -131,7 +132,7 @@ class BaseSurvival(MKLEstimator):
             raise ValueError("event_times_ and cumulative_baseline_hazard_ must increase")
 
 
-@stored("MKLSurvival", fields=())
+@registered("MKLSurvival", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvival(BaseSurvival):
     """Cox's proportional hazards model with learned kernel weights.
@@ -176,7 +177,7 @@ class MKLSurvival(BaseSurvival):
     C: float = 1.0
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLSurvival:
+    def fit(self, X: Data, y: object, sample_weight: object = None) -> MKLSurvival:
         """Learn from examples and censored times.
 
         Parameters

@@ -15,7 +15,7 @@ ACCEPTED = (
 )
 
 
-def as_survival(y: Any) -> tuple[np.ndarray, np.ndarray]:
+def as_survival(y: object) -> tuple[np.ndarray, np.ndarray]:
     """Return events, shape (n,), and times, shape (n,), of survival targets.
 
     Parameters

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from ..common.numbers import as_numbers, not_negative
+from ..common.types import Data
 from ..kernels.compile.normalize import all_pairwise
 from ..kernels.compose.nested_parameters import by_name, nested_params
 from ..kernels.data.inputs import is_frame, unpacked
@@ -121,7 +122,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         ) from error
 
 
-def _is_arrow_table(X: Any) -> bool:
+def _is_arrow_table(X: Data) -> bool:
     return hasattr(X, "to_pandas") and hasattr(X, "schema") and not is_frame(X)
 
 
@@ -146,7 +147,7 @@ def _refuse_mixed(X: np.ndarray) -> None:
             )
 
 
-def _refuse_matrices(X: Any, kernels: Any) -> None:
+def _refuse_matrices(X: Data, kernels: object) -> None:
     """Raise for kernel matrices that are passed as X or as kernels without a wrapper."""
     if isinstance(kernels, list | tuple) and any(np.ndim(one) == 2 for one in kernels):
         raise ValueError(
@@ -179,13 +180,13 @@ def as_rows(kernels: Any, X: Any) -> Any:
     )
 
 
-def _accept_row_numbers(kernels: Any) -> bool:
+def _accept_row_numbers(kernels: object) -> bool:
     """Return whether X may be row numbers: some kernel has a matrix of its own."""
     found = nested_params({"kernels": kernels} | by_name(kernels))
     return any(name.endswith("matrix") and value is not None for name, value in found.items())
 
 
-def _check_n_samples(X: Any, least: int) -> None:
+def _check_n_samples(X: Data, least: int) -> None:
     if (n := _num_samples(X)) < least:
         raise ValueError(f"X has {n} sample(s), but a minimum of {least} is required")
 
@@ -209,7 +210,7 @@ def check_values(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def check_targets(
-    estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool, several: bool = False
+    estimator: BaseEstimator, X: Data, y: object, *, numeric: bool, several: bool = False
 ) -> np.ndarray:
     """Return validated targets, shape (n,), or (n, n_outputs) if `several` are accepted.
 
@@ -275,7 +276,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     return weights
 
 
-def check_class_weights(class_weight: Any, classes: np.ndarray) -> None:
+def check_class_weights(class_weight: object, classes: np.ndarray) -> None:
     """Raise ValueError if class weights are not finite numbers >= 0.
 
     Labels that do not occur in y are refused, unless all classes of y have a weight.

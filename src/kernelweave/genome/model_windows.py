@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from ..kernels.string.string_columns import Strings
 from ..sequences import Sequences
 from ..sequences.alphabets import DNA, Alphabet
 
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
-def support_sequences(model: Any) -> Sequences:
+
+def support_sequences(model: FittedEstimator) -> Sequences:
     """Return the support vectors of a fitted sequence model.
 
     Raises
@@ -26,18 +29,18 @@ def support_sequences(model: Any) -> Sequences:
     return found
 
 
-def on_sequences(model: Any) -> bool:
+def on_sequences(model: FittedEstimator) -> bool:
     """Return whether a model was trained on sequences."""
     return _sequences(model) is not None
 
 
-def alphabet_of(model: Any) -> Alphabet:
+def alphabet_of(model: FittedEstimator) -> Alphabet:
     """Return the alphabet of a model; DNA if it was not trained on sequences."""
     found = _sequences(model)
     return DNA if found is None else found.alphabet
 
 
-def _sequences(model: Any) -> Sequences | None:
+def _sequences(model: FittedEstimator) -> Sequences | None:
     return sequences_in(model._model.examples)
 
 
@@ -50,7 +53,7 @@ def sequences_in(examples: Any) -> Sequences | None:
     return None
 
 
-def decision_of(model: Any, target: Any) -> Callable[[Any], np.ndarray]:
+def decision_of(model: FittedEstimator, target: object) -> Callable[[Any], np.ndarray]:
     """Return a function from n examples to their decision values, shape (n,).
 
     For regressors the function returns predictions.
@@ -85,7 +88,7 @@ def is_strand_symmetric(model: Any, length: int) -> bool:
     return True
 
 
-def window_length(model: Any, length: int | None) -> int:
+def window_length(model: FittedEstimator, length: int | None) -> int:
     """Return the number of letters of a window: `length`, or the one that the kernels require.
 
     Raises
@@ -108,7 +111,7 @@ def window_length(model: Any, length: int | None) -> int:
     return length
 
 
-def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> int:
+def anchor_offset(model: FittedEstimator, anchor: str, offset: int | None, length: int) -> int:
     """Return the position of the anchor in a window.
 
     Raises
@@ -140,7 +143,7 @@ def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> i
     return fits[0]
 
 
-def _aligned_views(model: Any) -> list[Strings]:
+def _aligned_views(model: FittedEstimator) -> list[Strings]:
     """Return the views of kernels that require sequences of one length."""
     sources = model._model.compiled.listing.layout.sources
     return [view for _, view in sources if isinstance(view, Strings)]

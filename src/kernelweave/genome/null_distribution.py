@@ -8,7 +8,6 @@ random positions with the same trinucleotide and the same alternative base.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ TIE = 1e-9  # effects that differ by this fraction of the largest are equal up t
 
 
 def substitution_p_values(
-    decide: Callable[[Any], np.ndarray],
+    decide: Callable[[object], np.ndarray],
     genome: Sequences,
     variants: list[Variant],
     effects: np.ndarray,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from .model_windows import (
     support_sequences,
     window_length,
 )
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 WINDOWS = 1 << 17  # windows scored at a time, which bounds the memory
 STRANDS = ("auto", "both", "+", "-")
@@ -68,7 +71,7 @@ class Scores:
 
 
 def scan(
-    model: Any,
+    model: FittedEstimator,
     genome: str | os.PathLike[str] | Sequences,
     *,
     length: int | None = None,
@@ -77,7 +80,7 @@ def scan(
     offset: int | None = None,
     strands: str = "auto",
     chromosomes: Sequence[str] | None = None,
-    target: Any = None,
+    target: object = None,
 ) -> Iterator[Scores]:
     r"""Score the windows of a genome, block by block.
 
@@ -169,7 +172,7 @@ def scan(
         )
 
 
-def _strands(strands: str, model: Any, length: int, anchored: bool) -> str:
+def _strands(strands: str, model: FittedEstimator, length: int, anchored: bool) -> str:
     """Return the strands to read, one character each."""
     if strands == "auto" and not anchored and is_strand_symmetric(model, length):
         return "."
@@ -204,7 +207,7 @@ class _Read:
 class _Windows:
     """Which windows are scored, and how many had known letters only."""
 
-    decide: Callable[[Any], np.ndarray]
+    decide: Callable[[object], np.ndarray]
     length: int
     step: int
     anchor: str | None
@@ -257,7 +260,7 @@ def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.
     return found
 
 
-def _chromosomes(model: Any, genome: Any) -> Iterator[Sequences]:
+def _chromosomes(model: FittedEstimator, genome: Any) -> Iterator[Sequences]:
     """Yield one chromosome at a time."""
     alphabet = support_sequences(model).alphabet
     blocks = [genome] if isinstance(genome, Sequences) else read_blocks(genome, alphabet, records=1)

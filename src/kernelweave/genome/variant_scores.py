@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from .model_windows import alphabet_of, decision_of, window_length
 from .null_distribution import substitution_p_values
 from .regions import chromosome_names
 from .vcf import Variant, read_vcf
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BLOCK = 50_000  # variants scored at a time, which bounds the memory
 SCORED = "scored"
@@ -64,12 +67,12 @@ class VariantScores:
 
 
 def variants(
-    model: Any,
+    model: FittedEstimator,
     vcf: list[Variant] | str | os.PathLike[str],
     genome: Sequences | str | os.PathLike[str],
     *,
     length: int | None = None,
-    target: Any = None,
+    target: object = None,
     on_mismatch: str = "error",
     null: int = 0,
     seed: int = 0,

@@ -7,11 +7,11 @@ Frobenius product (Cristianini et al., 2002). Cortes et al. (2012) centre the ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..engines import DenseEngine, TrainingSet
 from ..estimators.validation import as_rows
 from ..kernels import Kernel
@@ -20,7 +20,7 @@ from ..optimization.methods.alignment import ROUNDING, Moments
 
 
 def kernel_alignment(
-    kernels: Kernel | Sequence[Kernel], X: Any, *, centered: bool = True, n_jobs: int | None = None
+    kernels: Kernel | Sequence[Kernel], X: Data, *, centered: bool = True, n_jobs: int | None = None
 ) -> np.ndarray:
     """Return the pairwise alignments of kernels: cosines between their matrices.
 

@@ -22,6 +22,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from ..optimization.progress import progress_bar
 from .saved_fits import Fit, SavedFits
 
@@ -179,12 +180,12 @@ def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
 
 def bootstrap_weights(
     estimator: BaseEstimator,
-    X: Any,
-    y: Any = None,
+    X: Data,
+    y: object = None,
     n: int = 100,
     *,
     n_permutations: int | None = None,
-    sample_weight: Any = None,
+    sample_weight: object = None,
     n_jobs: int | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,

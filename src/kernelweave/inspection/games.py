@@ -121,7 +121,7 @@ def terms_of(expression: Expression, sources: list[tuple[int, Any]]) -> list[Ter
     return [term for term in stack[0] if term.factor != 0.0]
 
 
-def _read(name: str, number: int, kind: Any, arguments: list[Any]) -> list[Term]:
+def _read(name: str, number: int, kind: object, arguments: list[Any]) -> list[Term]:
     if kind == "identity":
         return []  # 0 for every new example
     if name == "exp" and kind in DISTANCES:

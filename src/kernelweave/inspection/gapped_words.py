@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,15 @@ from ..kernels.string.hamming import spectrum
 from ..kernels.string.hamming_kernel import HammingQuantity
 from .words import fitted_model, output_of, sources_of, weighted_terms
 
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
+
 MOST_BYTES = 2**30  # largest table of weights
 
 
-def gapped_words(estimator: Any, target: Any = None) -> list[tuple[HammingQuantity, np.ndarray]]:
+def gapped_words(
+    estimator: FittedEstimator, target: object = None
+) -> list[tuple[HammingQuantity, np.ndarray]]:
     """Return the weights of all l-mers, one array of shape (letters**l,) for each l.
 
     Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the

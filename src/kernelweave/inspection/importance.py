@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .word_tables import MOST_BYTES, WordTables, checked_k
 from .words import positional_words
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +61,11 @@ class Importance:
 
 
 def importance(
-    model: Any,
+    model: FittedEstimator,
     max_k: int = 8,
     *,
-    background: Any = None,
-    target: Any = None,
+    background: object = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> Importance:
     """Return S[k, p] = max over all k-mers u of W[u, p], for k = 1 to max_k.

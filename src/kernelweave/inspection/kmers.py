@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ..sequences.alphabets import Alphabet
 from .counted_kmers import top_counted, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +90,12 @@ class KmerWeights:
 
 
 def kmer_weights(
-    model: Any,
+    model: FittedEstimator,
     k: int,
     *,
-    background: Any = None,
+    background: object = None,
     positions: tuple[int, int] | None = None,
-    target: Any = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> KmerWeights:
     """Return the weights of all k-mers at all positions, W[u, p].
@@ -155,12 +158,12 @@ def all_weights(tables: WordTables, k: int) -> KmerWeights:
 
 
 def poim(
-    model: Any,
+    model: FittedEstimator,
     k: int,
     *,
-    background: Any = None,
+    background: object = None,
     positions: tuple[int, int] | None = None,
-    target: Any = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> KmerWeights:
     """Return the positional oligomer importance matrix Q[u, p] = E[f(x) | u at p] - E[f(x)].
@@ -201,12 +204,12 @@ def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
 
 
 def top_kmers(
-    model: Any,
+    model: FittedEstimator,
     n: int = 10,
     *,
     k: int | None = None,
-    background: Any = None,
-    target: Any = None,
+    background: object = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> list[tuple[Any, ...]]:
     """Return the n k-mers with the largest weights, largest first.
@@ -262,7 +265,7 @@ def largest(
 
 
 def _by_position(
-    words: PositionalWords, k: int, background: Any, n_jobs: int | None
+    words: PositionalWords, k: int, background: object, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield position and weights of all k-mers, with few positions in memory at a time."""
     each = WordTables.bytes(words, k, 1)

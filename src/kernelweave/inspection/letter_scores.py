@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.types import Data
 from ..model.model import Model
 from .word_scores import UNKNOWN, coded, word_scores
 from .words import fitted_model, output_of, terms_of
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,9 @@ class LetterScores:
         np.savez_compressed(scores, self.hypothetical)
 
 
-def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False) -> LetterScores:
+def letter_scores(
+    model: FittedEstimator, X: Data, *, target: object = None, near: bool = False
+) -> LetterScores:
     """Return the contribution of each letter of N sequences to their decision values.
 
     Parameters

@@ -10,7 +10,7 @@ with little information are cut off at both ends.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..sequences.alphabets import Alphabet
 from .counted_kmers import heavy_words
 from .kmers import top_kmers
 from .words import positional_words
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 WORDS = 1000  # heaviest words that are clustered
 LONGEST = 8  # letters of the words of weighted degree models
@@ -99,7 +102,9 @@ def information(probabilities: np.ndarray) -> np.ndarray:
     return bits
 
 
-def motifs(model: Any, n: int = 5, *, target: Any = None, words: int = WORDS) -> list[Motif]:
+def motifs(
+    model: FittedEstimator, n: int = 5, *, target: object = None, words: int = WORDS
+) -> list[Motif]:
     """Return the motifs of a fitted sequence model, heaviest first.
 
     Parameters
@@ -157,7 +162,7 @@ def motifs(model: Any, n: int = 5, *, target: Any = None, words: int = WORDS) ->
 
 
 def _weighted_words(
-    model: Any, count: int, target: Any
+    model: FittedEstimator, count: int, target: object
 ) -> tuple[list[tuple[str, float]], Alphabet, bool]:
     """Return the heaviest words with positive weights, heaviest first, and how to read them."""
     try:

@@ -117,7 +117,7 @@ class Players:
 
 def vectors(examples: Examples, source: int) -> np.ndarray | None:
     """Return the vectors that a source reads, shape (n, d); None if its table has no vectors."""
-    table: Any = examples.tables[examples.sources[source]]
+    table: object = examples.tables[examples.sources[source]]
     if hasattr(table, "to_csr"):
         dense: np.ndarray = table.to_csr().toarray()
         return dense

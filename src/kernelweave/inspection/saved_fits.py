@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..model.files.atomic_write import whole_file
+from ..model.files.atomic_write import atomic_write
 
 
 class Fit(NamedTuple):
@@ -57,7 +57,7 @@ class SavedFits:
     def save(self, kind: str, number: int, fit: Fit) -> None:
         """Write the weights of a fit; the write is atomic."""
         self.path.mkdir(parents=True, exist_ok=True)
-        with whole_file(self._file(kind, number)) as file:
+        with atomic_write(self._file(kind, number)) as file:
             np.savez(file, key=self.key, weights=fit.weights, names=np.array(fit.names))
 
     def _file(self, kind: str, number: int) -> Path:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Dense, Examples, Reading, Sparse
 from ..kernels.data.absent import absent_of_all
@@ -22,6 +23,9 @@ from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
 from .words import fitted_model
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BY = ("feature", "kernel", "view")
 
@@ -71,7 +75,7 @@ weighted by k-means>
     feature_names: tuple[str, ...]
     by: str
     background: str
-    output_names: tuple[Any, ...] | None = None
+    output_names: tuple[object, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -82,7 +86,7 @@ weighted by k-means>
             f"{self.by}s; background: {self.background}>"
         )
 
-    def of_output(self, output: Any = None) -> ShapleyValues:
+    def of_output(self, output: object = None) -> ShapleyValues:
         """Return the values of one decision function.
 
         Parameters
@@ -116,7 +120,7 @@ weighted by k-means>
             self.background,
         )
 
-    def mean_abs(self, output: Any = None) -> Any:
+    def mean_abs(self, output: object = None) -> Any:
         """Return the mean absolute value of each player, largest first.
 
         Parameters
@@ -154,8 +158,8 @@ weighted by k-means>
 
 def shapley(
     model: Any,
-    X: Any,
-    background: Any = None,
+    X: Data,
+    background: object = None,
     *,
     by: str = "feature",
     groups: Mapping[str, Sequence[int | str]] | None = None,
@@ -246,7 +250,7 @@ def _shaped(
     background: str,
     *,
     by: str,
-    outputs: tuple[Any, ...] | None,
+    outputs: tuple[object, ...] | None,
 ) -> ShapleyValues:
     """Return values, shape (n, outputs, P), and base values, (outputs,), as a result."""
     bases = np.tile(base, (len(values), 1))
@@ -257,7 +261,7 @@ def _shaped(
     return ShapleyValues(values, bases, data, names, by, background, outputs)
 
 
-def _output_names(estimator: Any, model: Model) -> tuple[Any, ...] | None:
+def _output_names(estimator: FittedEstimator, model: Model) -> tuple[object, ...] | None:
     count = len(model.intercept)
     if count == 1:
         return None
@@ -270,7 +274,11 @@ def _reads_sequences(model: Model) -> bool:
 
 
 def _of_letters(
-    estimator: Any, model: Model, X: Any, background: Any, outputs: tuple[Any, ...] | None
+    estimator: FittedEstimator,
+    model: Model,
+    X: Data,
+    background: object,
+    outputs: tuple[object, ...] | None,
 ) -> ShapleyValues:
     """Return the letter scores of sequences as values of positions."""
     if background is not None:
@@ -286,7 +294,7 @@ def _of_letters(
     return _shaped(values, model.intercept, None, names, where, by="feature", outputs=outputs)
 
 
-def _of_kernels(model: Model, X: Any, background: Any, by: str, n_jobs: int) -> Parts:
+def _of_kernels(model: Model, X: Data, background: object, by: str, n_jobs: int) -> Parts:
     """Return contributions of kernels or views minus their means over the background."""
     values = model.contributions(X, n_jobs=n_jobs)
     if background is not None:
@@ -308,8 +316,8 @@ def _of_kernels(model: Model, X: Any, background: Any, by: str, n_jobs: int) -> 
 
 def _of_columns(
     model: Model,
-    X: Any,
-    background: Any,
+    X: Data,
+    background: object,
     groups: Mapping[str, Sequence[int | str]] | None,
     n_background: int | None,
     n_jobs: int,
@@ -340,7 +348,7 @@ def _of_columns(
     return values, base, players.values(columns), players.names, where
 
 
-def _read(model: Model, X: Any, name: str, n_jobs: int) -> Examples:
+def _read(model: Model, X: Data, name: str, n_jobs: int) -> Examples:
     """Return new examples as the kernels read them; refuse absent views."""
     reading = Reading(X, training=False, n_jobs=n_jobs)
     if absent_of_all(model.compiled, reading) is not None:

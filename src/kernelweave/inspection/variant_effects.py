@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.numbers import is_whole
+from ..common.types import Data
 from ..sequences import Sequences, as_sequences
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BATCH = 100_000  # changed sequences scored at a time
 
@@ -46,7 +50,7 @@ class VariantEffects:
 
 
 def variant_effects(
-    model: Any, X: Any, *, indels: int = 0, alphabet: Any = "dna"
+    model: FittedEstimator, X: Data, *, indels: int = 0, alphabet: object = "dna"
 ) -> VariantEffects:
     """Return the effects of substitutions, short deletions and insertions on decision values.
 

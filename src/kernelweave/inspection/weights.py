@@ -11,6 +11,8 @@ from ..model.model import sum_of_views
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from ..estimators.fitted import FittedEstimator
+
 
 def weights_frame(
     estimator: Any, added: np.ndarray | None, by: str | None, held_out: np.ndarray | None = None
@@ -63,7 +65,7 @@ def weights_frame(
 
 
 def weights_of(
-    estimator: Any, by: str | None, values: str = "weight"
+    estimator: FittedEstimator, by: str | None, values: str = "weight"
 ) -> tuple[np.ndarray, list[str]]:
     """Return the weights or shares of kernels or views, and their names.
 
@@ -141,7 +143,7 @@ def shares_of(sizes: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _outputs(estimator: Any) -> list[Any]:
+def _outputs(estimator: FittedEstimator) -> list[Any]:
     """Return the names of the outputs: classes, or numbers."""
     count = len(estimator._model.intercept)
     classes = getattr(estimator, "classes_", None)

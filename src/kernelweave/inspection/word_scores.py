@@ -37,7 +37,7 @@ def coded(sequences: Sequences) -> np.ndarray:
 
 @singledispatch
 def word_scores(
-    quantity: Any, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
+    quantity: object, planes: np.ndarray, table: object, coef: np.ndarray, new: object, near: bool
 ) -> np.ndarray:
     """Return hypothetical scores of new sequences, shape (n, letters, L).
 
@@ -160,7 +160,7 @@ def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: in
 def _spectrum(
     quantity: SpectrumQuantity,
     planes: np.ndarray,
-    table: Any,
+    table: object,
     coef: np.ndarray,
     new: Any,
     near: bool,

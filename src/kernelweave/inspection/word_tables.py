@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class WordTables:
         longest: int,
         start: int,
         stop: int,
-        background: Any = None,
+        background: object = None,
         n_jobs: int | None = None,
     ):
         self.words, self.start, self.stop = words, start, stop
@@ -69,7 +68,7 @@ class WordTables:
             yield p, self._core.weights(k, p)
 
 
-def chances_of(alphabet: Alphabet, background: Any) -> np.ndarray:
+def chances_of(alphabet: Alphabet, background: object) -> np.ndarray:
     """Return the background probability of each letter, shape (letters,)."""
     letters = len(alphabet.letters)
     if background is None:

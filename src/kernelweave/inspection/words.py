@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -23,6 +23,9 @@ from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
 from ..sequences import Sequences
 from ..sequences.alphabets import Alphabet
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def terms_of(expression: Expression) -> list[Term] | None:
     return stack[0]
 
 
-def fitted_model(estimator: Any) -> Model:
+def fitted_model(estimator: FittedEstimator) -> Model:
     """Return the model of a fitted estimator; a model is returned unchanged."""
     if isinstance(estimator, Model):
         return estimator
@@ -104,7 +107,7 @@ def fitted_model(estimator: Any) -> Model:
     return model
 
 
-def output_of(estimator: Any, target: Any) -> int:
+def output_of(estimator: FittedEstimator, target: object) -> int:
     """Return the index of the decision function of a class."""
     model = fitted_model(estimator)
     if len(model.intercept) == 1:
@@ -195,7 +198,7 @@ def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarra
     return scaled
 
 
-def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
+def positional_words(estimator: FittedEstimator, target: object = None) -> PositionalWords:
     """Return the weights of words by position of a fitted model.
 
     Raises
@@ -264,7 +267,7 @@ def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shif
 
 
 def spectrum_parts(
-    estimator: Any, target: Any = None
+    estimator: FittedEstimator, target: object = None
 ) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
     """Yield the spectrum kernels of a model, their support vectors, and their coefficients."""
     model, output = fitted_model(estimator), output_of(estimator, target)

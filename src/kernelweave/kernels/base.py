@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core, single_threaded_blas
+from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import Reader, Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
 from kernelweave.kernels.compose.nested_parameters import Nested
@@ -47,7 +48,7 @@ class Kernel(Nested, ABC):
     __array_ufunc__ = None  # lets NumPy scalars defer ``number * kernel`` to the kernel
 
     @abstractmethod
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         """Return the kernel with all parameters that depend on data determined from X.
 
         Parameters
@@ -172,11 +173,11 @@ class Kernel(Nested, ABC):
         return self
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         """The ``columns=`` of this kernel, which all its parts have in common."""
         raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: object) -> Kernel:
         """Return the kernel on other columns.
 
         Parameters
@@ -224,7 +225,7 @@ class Kernel(Nested, ABC):
         """Number of members, or None if it depends on the data and the kernel is not resolved."""
         return self.n_kernels
 
-    def __call__(self, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
+    def __call__(self, X: Data, Y: Data = None, *, n_jobs: int | None = None) -> np.ndarray:
         """Return the kernel matrix.
 
         Parameters that depend on data are determined from Y (from X if Y is None), unless the
@@ -253,7 +254,7 @@ class Kernel(Nested, ABC):
             )
         return _stacked(compiled, np.swapaxes(values, 1, 2))
 
-    def diagonal(self, X: Any) -> np.ndarray:
+    def diagonal(self, X: Data) -> np.ndarray:
         """Return k(x, x) of each example.
 
         Parameters
@@ -274,12 +275,12 @@ class Kernel(Nested, ABC):
 
         return CompiledKernels((completed(self.resolve(training.X), training, new),))
 
-    def __add__(self, other: Any) -> Kernel:
+    def __add__(self, other: object) -> Kernel:
         from kernelweave.kernels.compose.algebra import Sum
 
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other: Any) -> Kernel:
+    def __mul__(self, other: object) -> Kernel:
         from kernelweave.kernels.compose.algebra import Product, Scaled
 
         if isinstance(other, Real):
@@ -356,10 +357,10 @@ class OnColumns(Kernel):
         return replace(self, columns=view) if self.columns is None else self
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         return self.columns
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: object) -> Kernel:
         return replace(self, columns=columns)
 
 
@@ -378,7 +379,7 @@ class Wrapper(Kernel):
     def size(self) -> int | None:
         return self.kernel.size
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         return replace(self, kernel=self.kernel.resolve(X))
 
     @property
@@ -401,10 +402,10 @@ class Wrapper(Kernel):
         return replace(self, kernel=self.kernel.within(view))
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         return self.kernel.selection
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: object) -> Kernel:
         return replace(self, kernel=self.kernel.on(columns))
 
 

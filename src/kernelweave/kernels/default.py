@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.normalized_kernels import Unit
@@ -100,7 +101,7 @@ def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
     return candidates
 
 
-def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
+def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return default kernels that read all columns of X together.
 
     Parameters
@@ -116,7 +117,7 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     return _joint(Contents.of(X), X, weights)
 
 
-def _joint(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return the kernels that read all columns together, and those of strings."""
     kernels: list[Kernel] = []
     for indices in (table.numbers, table.categories):
@@ -128,7 +129,7 @@ def _joint(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
-def _of_columns(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+def _of_columns(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return a kernel per column that varies: RBF for numbers, equality for categories.
 
     There are none if there are fewer than 2 columns or more than 40.
@@ -171,7 +172,7 @@ def sequence_candidates(
     return candidates
 
 
-def alphabet_of(texts: Sequence[Any]) -> Any:
+def alphabet_of(texts: Sequence[object]) -> Any:
     """Return the alphabet of strings that are biological sequences; None for other strings.
 
     DNA and RNA sequences have 8 letters or more, proteins 20 or more, by the median.
@@ -186,7 +187,7 @@ def alphabet_of(texts: Sequence[Any]) -> Any:
     return None
 
 
-def _alphabet_of_column(X: Any) -> Any:
+def _alphabet_of_column(X: Data) -> object:
     """Return the alphabet of an array with one column of sequences; None for other tables."""
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "OU" or X.shape[1] != 1:
         return None
@@ -194,7 +195,7 @@ def _alphabet_of_column(X: Any) -> Any:
     return alphabet_of(texts) if all(isinstance(text, str) for text in texts) else None
 
 
-def default_region_kernel(X: Any, weights: np.ndarray) -> list[Kernel]:
+def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return the one kernel of novelty detection; see `default_kernels`.
 
     It is an RBF kernel with gamma = 1 / d on all d standardised columns of numbers and categories,
@@ -274,13 +275,13 @@ def _refuse_odd(values: Any, label: str) -> None:
             )
 
 
-def _are_texts(known: Sequence[Any]) -> bool:
+def _are_texts(known: Sequence[object]) -> bool:
     """Return whether most of some values are strings that differ and have several words."""
     long = {item for item in known if isinstance(item, str) and len(WORD.findall(item)) >= WORDS}
     return 2 * len(long) > len(known)
 
 
-def _differ(known: Sequence[Any]) -> bool:
+def _differ(known: Sequence[object]) -> bool:
     """Return whether some values are strings with letters to compare, of which few are equal."""
     different = set(known)
     if len(different) < MANY or 2 * len(different) <= len(known):
@@ -296,7 +297,7 @@ def _widths(columns: Standardized) -> Kernel:
     return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
 
 
-def _strings(table: Contents, X: Any) -> list[Kernel]:
+def _strings(table: Contents, X: Data) -> list[Kernel]:
     """Return a kernel for each column of texts and of strings that hardly repeat."""
     kernels: list[Kernel] = [Unit(BagOfWords().reading(_filled(k, X), X)) for k in table.texts]
     if table.unrepeated:
@@ -311,13 +312,13 @@ def _strings(table: Contents, X: Any) -> list[Kernel]:
     return kernels + [Unit(NGram(LETTERS, columns=_filled(k, X))) for k in table.unrepeated]
 
 
-def _filled(index: int, X: Any) -> FilledTexts:
+def _filled(index: int, X: Data) -> FilledTexts:
     """Return a column of strings, in which a missing one is empty."""
     where = choose(index, X)
     return FilledTexts(where.width, where.chosen, where.names)
 
 
-def _indicators(table: Contents, X: Any) -> list[Kernel]:
+def _indicators(table: Contents, X: Data) -> list[Kernel]:
     """Return a kernel for each column with missing numbers; one for all where they are many."""
     some = [index for index in table.numbers if missing(X, [index]).any()]
     groups = [[index] for index in some] if len(some) <= SEPARATE else [some]

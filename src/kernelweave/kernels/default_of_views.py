@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.data.columns import choose
 from kernelweave.kernels.data.views import Grams, Views
@@ -17,7 +18,7 @@ Default = Callable[[Any, np.ndarray], list[Kernel]]
 
 
 def default_of_views(
-    X: Any, weights: np.ndarray, default: Default = default_kernels
+    X: Data, weights: np.ndarray, default: Default = default_kernels
 ) -> list[Kernel]:
     """Return default kernels: of each view of `Views`, of each matrix of `Grams`, or of X.
 
@@ -34,7 +35,7 @@ def default_of_views(
     return [kernel for view in X.names for kernel in _of_view(view, X, weights, default)]
 
 
-def candidates_of_views(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
+def candidates_of_views(X: Data, weights: np.ndarray) -> dict[str, list[Kernel]]:
     """Return the alternative sets of default kernels by name, simplest first.
 
     Views and matrices have one set; see `kernels.default.default_candidates` for other X.

@@ -62,7 +62,7 @@ def _offset(value: Any) -> float:
     raise ValueError("a finite number")
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {
+CHECKS: dict[str, Callable[[object], object]] = {
     "gamma": _gamma,
     "degree": _degree,
     "coef0": _coef0,
@@ -71,7 +71,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 
-def checked(kernel: str, name: str, value: Any) -> Any:
+def checked(kernel: str, name: str, value: Any) -> object:
     """Return a validated parameter; a sequence becomes a tuple, the parameters of a family.
 
     Parameters
@@ -119,7 +119,7 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(parameters, member, strict=True)) for member in zip(*columns, strict=False)]
 
 
-def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
+def label(kernel: str, parameters: dict[str, Any], columns: object) -> str:
     """Return the name of a kernel, such as ``RBF gamma=0.1 on 200 columns``."""
     written = [f"{name}={_formatted(v)}" for name, v in parameters.items() if v is not None]
     where = columns.label if isinstance(columns, Columns) else columns
@@ -127,11 +127,11 @@ def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
     return " ".join([kernel, *written, *on])
 
 
-def _formatted(value: Any) -> str:
+def _formatted(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
-def frozen(selection: Any) -> Any:
+def frozen(selection: object) -> object:
     """Return a selection of columns in a hashable form: lists and arrays become tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -285,24 +285,24 @@ Class = TypeVar("Class", bound=type[Loss])
 _REGISTERED: dict[tuple[str, str], type[Loss]] = {}
 
 
-def registered(cls: Class) -> Class:
+def selectable(cls: Class) -> Class:
     """Register a loss class under its name and kind, so that `get` finds it (a decorator)."""
     _REGISTERED[cls.kind, cls.name] = cls
     return cls
 
 
-def registered_losses() -> list[type[Loss]]:
-    """Return all registered loss classes."""
+def selectable_losses() -> list[type[Loss]]:
+    """Return all loss classes that a name selects."""
     return list(_REGISTERED.values())
 
 
-def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
+def get(loss: str | Loss, kind: str, **params: object) -> Loss:
     """Return the loss with a given name; a loss object is returned unchanged.
 
     Parameters
     ----------
     loss : str or Loss
-        A registered name such as "hinge", or an object of `kernelweave.losses`.
+        A name such as "hinge", or an object of `kernelweave.losses`.
     kind : {"classifier", "regressor", "one-class"}
         The kind of estimator that the loss is for.
     **params

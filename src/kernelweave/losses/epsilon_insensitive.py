@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..common.numbers import as_number
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import weighted_quantile
 
 
-@registered
-@stored("EpsilonInsensitive")
+@selectable
+@registered("EpsilonInsensitive")
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
     """Epsilon-insensitive loss max(0, |y - f| - epsilon) for real y, as in SVR.

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .base import DualTerm, Loss
 from .hinge import signed_box
 
 
-@stored("HardMargin")
+@registered("HardMargin")
 @dataclass(frozen=True)
 class HardMargin(Loss):
     """Hard margin: 0 for y f >= 1 and infinity otherwise, for y = -1 or +1.

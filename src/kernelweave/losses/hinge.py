@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import weighted_quantile
 
 
-@registered
-@stored("Hinge")
+@selectable
+@registered("Hinge")
 @dataclass(frozen=True)
 class Hinge(Loss):
     """Hinge loss max(0, 1 - y f) for y = -1 or +1, the loss of the support vector machine.

@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import newton
 from .hinge import signed_box
 
 
-@registered
-@stored("Logistic")
+@selectable
+@registered("Logistic")
 @dataclass(frozen=True)
 class Logistic(Loss):
     """Logistic loss log(1 + exp(-y f)) for y = -1 or +1, as in logistic regression.

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import weighted_quantile
 
 
-@registered
-@stored("OneClass")
+@selectable
+@registered("OneClass")
 @dataclass(frozen=True)
 class OneClass(Loss):
     """One-class loss max(0, -f); targets are ignored.

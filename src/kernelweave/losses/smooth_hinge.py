@@ -9,14 +9,14 @@ import numpy as np
 from scipy.special import expit
 
 from ..common.numbers import as_number
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import newton
 from .hinge import signed_box
 
 
-@registered
-@stored("SmoothHinge")
+@selectable
+@registered("SmoothHinge")
 @dataclass(frozen=True)
 class SmoothHinge(Loss):
     """Smooth hinge loss (1/sigma) log(1 + exp(sigma (1 - y f))) for y = -1 or +1.

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 
 
-@registered
-@stored("Squared")
+@selectable
+@registered("Squared")
 @dataclass(frozen=True)
 class Squared(Loss):
     """Squared loss (y - f)^2 for real y, as in kernel ridge regression.

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..model.files.registry import stored
-from .base import DualTerm, Loss, registered
+from ..model.files.registry import registered
+from .base import DualTerm, Loss, selectable
 from .bias import newton
 from .hinge import signed_box
 from .squared import half_inverse
 
 
-@registered
-@stored("SquaredHinge")
+@selectable
+@registered("SquaredHinge")
 @dataclass(frozen=True)
 class SquaredHinge(Loss):
     """Squared hinge loss max(0, 1 - y f)^2 for y = -1 or +1.

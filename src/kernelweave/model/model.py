@@ -9,16 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core, single_threaded_blas
-from ..engines import Engine, FamilyEngine, LinearEngine, TrainingSet
+from ..common.types import Data
+from ..engines import Engine, LinearEngine, TrainingSet
 from ..engines.base import kernel_blocks
-from ..engines.cached_outputs import CachedOutputs
-from ..engines.family import MANY_KERNELS
 from ..kernels.compile.examples import Examples, Reading
 from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
 from ..kernels.compile.program import CompiledKernels
@@ -30,7 +29,7 @@ from ..kernels.data.absent import (
     patterns,
     shares_of_views,
 )
-from .files.registry import stored
+from .files.registry import registered
 
 if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
@@ -40,7 +39,7 @@ KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
 
-@stored("Model")
+@registered("Model")
 @dataclass(frozen=True, eq=False)
 class Model:
     """One or several decision functions over the same support vectors.
@@ -154,7 +153,7 @@ class Model:
         expanded: np.ndarray = self.coef[:, self.merged_into] * self.fractions
         return expanded
 
-    def decide(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
+    def decide(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples.
 
         Parameters
@@ -308,10 +307,10 @@ class Model:
         if np.any(np.abs(total - 1.0) > FRACTION_ROUNDING):
             raise ValueError("the fractions of each merged example must add up to 1")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
-    def contributions(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
+    def contributions(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return the contribution of each kernel to the decision values.
 
         Parameters
@@ -378,18 +377,11 @@ class Model:
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
 
     def _has_outputs(self, engine: Engine, alpha: np.ndarray) -> bool:
-        """Return whether an engine gives the outputs of all kernels for alpha at little cost.
-
-        An engine that combines kernels needs products, or a pass over the examples, which does not
-        pay for a few kernels.
-        """
+        """Return whether an engine gives the outputs of all kernels for alpha at little cost."""
         if engine.n_kernels != self.compiled.n_kernels or len(alpha) > 1:
             return False
-        many = np.count_nonzero(self.weights) >= MANY_KERNELS
-        combining = isinstance(engine, LinearEngine) or (many and isinstance(engine, FamilyEngine))
-        if not (combining or isinstance(engine, CachedOutputs)):
-            return False
-        return np.array_equal(engine.alpha, alpha[0])
+        cheap = np.count_nonzero(self.weights) >= engine.cheap_outputs
+        return bool(cheap) and np.array_equal(engine.alpha, alpha[0])
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return the contribution of each kernel to the decision values of prepared examples.

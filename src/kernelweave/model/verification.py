@@ -12,13 +12,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
+from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
 from ..estimators.survival import BaseSurvival
@@ -31,6 +32,9 @@ from ..norms import Fixed, as_norm
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
 from .model import Model, spread, view_numbers
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
 ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
@@ -112,7 +116,9 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify(
+    model: MKLEstimator, X: Data, y: object = None, sample_weight: object = None
+) -> Verification:
     """Recompute the certificate of a fitted model from its training data.
 
     Parameters
@@ -202,7 +208,7 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     )
 
 
-def _certified(model: Any) -> Model:
+def _certified(model: FittedEstimator) -> Model:
     """Return the model of an estimator; raise ValueError if there is nothing to verify."""
     if not hasattr(model, "duality_gap_"):
         raise ValueError(
@@ -231,7 +237,7 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
     return same
 
 
-def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
+def problems_of(model: FittedEstimator, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):
@@ -258,12 +264,12 @@ def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]
     return [model._problem(X, sample_weight)]
 
 
-def _C(model: Any) -> Any:
+def _C(model: FittedEstimator) -> Any:
     return model.C_ if hasattr(model, "C_") else model.C
 
 
 def _certified_problem(
-    model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray
+    model: FittedEstimator, problem: Problem, theta: np.ndarray, varying: np.ndarray
 ) -> Problem:
     """Return the problem that was certified: without constant kernels.
 
@@ -324,7 +330,7 @@ class _Outputs:
         self._views = view_numbers(model.compiled.views)
         self._by_view = np.zeros((n, n_outputs, self._views.max() + 1))
 
-    def add_all(self, X: Any, support: np.ndarray, n_jobs: int | None) -> None:
+    def add_all(self, X: Data, support: np.ndarray, n_jobs: int | None) -> None:
         """Evaluate all kernels on the training examples X."""
         last, n = 0, self._alpha.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -374,13 +380,13 @@ class _Outputs:
         return agrees
 
 
-def _within(found: np.ndarray, said: np.ndarray, tolerance: Any) -> bool:
+def _within(found: np.ndarray, said: np.ndarray, tolerance: object) -> bool:
     """Return whether values differ by at most a tolerance; overflow is not compared."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.all((np.abs(found - said) <= tolerance) | ~np.isfinite(found)))
 
 
-def _support_vectors_agree(model: Model, X: Any, n_jobs: int | None) -> bool:
+def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
     """Return whether the support vectors of a model are the examples `support` of X.
 
     Tables must be equal, and the vectors of normalisations equal up to rounding.
@@ -420,7 +426,7 @@ def _equal(one: np.ndarray, two: np.ndarray) -> bool:
 
 
 def _blocks(
-    kernel: Kernel, X: Any, support: np.ndarray, n: int, n_jobs: int | None
+    kernel: Kernel, X: Data, support: np.ndarray, n: int, n_jobs: int | None
 ) -> Iterator[tuple[slice, np.ndarray, Any]]:
     """Yield rows, kernel values of shape (M, rows, columns), and the examples of the columns."""
     if _is_given(kernel):  # X is the complete matrix; a repair needs all of it

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_ball, power_sum
 from .lp import Lp
 
 
-@stored("Block")
+@registered("Block")
 @dataclass(frozen=True)
 class Block(Norm):
     """Block norm (sum_m ||w_m||^q)^(1/q) of the model (Kloft et al., 2011, section 4.3).

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,7 +10,7 @@ from scipy.optimize import nnls
 
 from ..common.cached_property import cached_property
 from ..common.numbers import as_numbers
-from ..model.files.registry import formerly, stored
+from ..model.files.registry import formerly, registered
 from .base import Norm, clip, same_length
 
 NNLS_ITERATIONS = 30  # iterations per kernel; ten times SciPy's default, 3
@@ -27,7 +26,7 @@ NEWTON_SHORTEST = 1e-9  # step length at which backtracking gives up
 NEWTON_DECREASE = 0.1  # fraction of the predicted decrease that a step must reach (Armijo)
 
 
-@stored("Ellipse")
+@registered("Ellipse")
 @dataclass(frozen=True, eq=False)
 class Elliptic(Norm):
     """Elliptic norm sqrt(theta' E^-1 theta), for prior knowledge about interactions of kernels.
@@ -190,7 +189,7 @@ def _barrier_minimum(A: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndar
     return theta
 
 
-def _positive_definite(name: str, values: Any) -> np.ndarray:
+def _positive_definite(name: str, values: object) -> np.ndarray:
     E = as_numbers(name, values)
     if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
         raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from ..common.numbers import as_number, as_numbers
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .base import (
     Norm,
     checked_exponent,
@@ -25,7 +24,7 @@ from .base import (
 LEAST_FACTOR = 1e-3
 
 
-@stored("Lp")
+@registered("Lp")
 @dataclass(frozen=True)
 class Lp(Norm):
     """Weighted lp norm (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).
@@ -142,7 +141,7 @@ class Lp(Norm):
         return power_ball(theta[chosen], self.p, self.costs(len(theta))[chosen])
 
 
-def _positive(name: str, values: Any) -> tuple[float, ...]:
+def _positive(name: str, values: object) -> tuple[float, ...]:
     array = as_numbers(name, values)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")

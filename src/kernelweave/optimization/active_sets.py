@@ -96,7 +96,7 @@ class ActiveSets:
             if mostly_support(result.alpha) and len(active) >= tuning.most_support * engine.n:
                 break
             active = next_set(
-                method.violations(), engine.alpha, certificate.bias, len(active), tuning
+                method.violations(), engine.alpha, float(certificate.bias), len(active), tuning
             )
         return self.then.solve(problem, engine, weights, run)
 

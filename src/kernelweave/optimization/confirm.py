@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..common.types import Numbers
 from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
@@ -119,7 +120,7 @@ def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
     return float(linear.sum() + LOGARITHMS * term.ent.sum())
 
 
-def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
+def _off_sum(problem: Problem, alpha: np.ndarray, bias: Numbers) -> float:
     """Return the error of the dual value if alphas, shape (outputs, n), do not sum to tau.
 
     It is the error of the sum times the multiplier of the constraint, which is the bias.

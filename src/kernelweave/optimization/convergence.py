@@ -19,7 +19,7 @@ NOTICEABLE = 0.1  # rounding of a kernel, relative to the largest one, from whic
 
 
 def warn_of(
-    estimator: Any, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
+    estimator: object, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
 ) -> None:
     """Warn if a gap is above the tolerance or not certain, or if a model is constant.
 
@@ -60,7 +60,7 @@ def convergence_message(
     return message
 
 
-def constant_model_message(estimator: Any, results: Sequence[Result]) -> str | None:
+def constant_model_message(estimator: object, results: Sequence[Result]) -> str | None:
     """Return a warning if the constant model is optimal for some output, otherwise None."""
     constant = [result for result in results if not result.weights.any()]
     if not constant:

@@ -7,8 +7,6 @@ These are the linearised KKT conditions of alphas with a fixed sum; b is the bia
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -61,8 +59,11 @@ class KKTSystem:
                 continue
         raise LinAlgError("the kernel has negative eigenvalues")
 
-    def solve(self, right: np.ndarray, total: float = 0.0) -> tuple[np.ndarray, Any]:
-        """Return x and b for one right-hand side, shape (q,), or for k of them, (q, k)."""
+    def solve(self, right: np.ndarray, total: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Return x and b for one right-hand side, shape (q,), or for k of them, (q, k).
+
+        b has the shape () or (k,).
+        """
         x = self._solve(right)
         b = (x.sum(axis=0) - total) / self._solved_ones.sum()
         return x - np.multiply.outer(self._solved_ones, b), b

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -213,7 +212,7 @@ class Plan:
         return PlanSummary(repr(self), self.certifies)
 
 
-def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) -> Method:
+def find_method(choice: object, norm: Norm, loss: Loss, *, shared: bool = False) -> Method:
     """Return the method of a name, or an object such as `SKM(...)` as it is.
 
     Raises

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from ..common.types import Numbers
 from ..problem.certificate import Certificate
 from .log import Progress
 from .observers import placed
@@ -46,7 +46,7 @@ class Result(Certificate):
     optimality: tuple[float, float] | None = None
     doubt: float = 0.0
 
-    def moved(self, centre: Any) -> Result:
+    def moved(self, centre: Numbers) -> Result:
         """Return the result for targets shifted by a number, or by one number per output."""
         history = [replace(past, bias=past.bias + centre) for past in self.history]
         return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 
 
-@stored("PlanSummary")
+@registered("PlanSummary")
 @dataclass(frozen=True, repr=False)
 class PlanSummary:
     """What a model file holds of a plan.

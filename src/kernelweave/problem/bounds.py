@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -17,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..engines import DenseEngine, TrainingSet
 from ..estimators.base import MKLEstimator
 from ..kernels import Kernel, prepare
@@ -94,11 +94,11 @@ class Estimate:
 
 def empirical_rademacher(
     kernels: Kernel | list[Kernel],
-    X: Any,
+    X: Data,
     norm: float | Norm,
     *,
     draws: int = 100,
-    random_state: Any = None,
+    random_state: object = None,
     n_jobs: int | None = None,
 ) -> Estimate:
     """Return a Monte Carlo estimate of the Rademacher complexity of kernels on examples.
@@ -172,7 +172,7 @@ class MarginBound:
 
 
 def margin_bound(
-    model: MKLEstimator, X: Any, y: Any, margin: float = 1.0, delta: float = 0.05
+    model: MKLEstimator, X: Data, y: object, margin: float = 1.0, delta: float = 0.05
 ) -> MarginBound:
     """Return the radius-margin bound of a fitted classifier of two classes under an lp norm.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from ..common.types import Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class Certificate:
     dual: float
     constant: float
     gap: float
-    bias: Any
+    bias: Numbers
 
     @property
     def scale(self) -> float:

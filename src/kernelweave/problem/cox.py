@@ -17,11 +17,11 @@ constant, and R*(-alpha) = -alpha . F - R(F).
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from ..common.cached_property import cached_property
+from ..common.types import Numbers
 from .risk import TINY, Response, Risk
 
 ROUNDING = 1e-9  # relative error of sums of dual variables
@@ -143,7 +143,7 @@ class CoxRisk(Risk):
         events = times.event_sums(np.ones(int(times.happened.sum())))
         return np.asarray(times.event_sums(self.C[times.order][times.happened]) / events)
 
-    def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
+    def value(self, F: np.ndarray, bias: Numbers = 0.0) -> float:
         """Return the risk of outputs F, shape (n,); the bias makes no difference."""
         times = self.times
         happened = times.order[times.happened]

@@ -13,11 +13,11 @@ solves it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..common.cached_property import cached_property
+from ..common.types import Numbers
 from ..losses import HardMargin, Hinge, Loss
 from ..norms import Norm
 from .problem import Problem
@@ -51,12 +51,12 @@ class HardMarginProblem(Problem):
         costs = np.where(self.C > 0, cost, 0.0)
         return Problem.of(Hinge(), self.norm, self.y, costs, n_outputs=self.n_outputs)
 
-    def margin(self, F: np.ndarray, bias: Any) -> float:
+    def margin(self, F: np.ndarray, bias: Numbers) -> float:
         """Return the smallest y_i f_i of outputs F, shape (n,), and a bias."""
         f = F + np.repeat(bias, len(F) // self.n_outputs)
         return float((self.y * f)[self.C > 0].min())
 
-    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
+    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Numbers) -> float:
         """Return the primal value of a model, rescaled to margins of 1 if they are smaller."""
         margin = self.margin(F, bias)
         if margin <= 0:
@@ -64,7 +64,7 @@ class HardMarginProblem(Problem):
         return 0.5 * self.norm.regularizer(theta, s) / min(1.0, margin) ** 2
 
     @cached_property
-    def constant_model(self) -> tuple[float, Any]:
+    def constant_model(self) -> tuple[float, Numbers]:
         """Value of the constant model, 0 if every output has one class and inf otherwise."""
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.risk.per_output]
         return 0.0 if all(single) else np.inf, self.best_bias(np.zeros_like(self.y))

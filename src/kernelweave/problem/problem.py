@@ -30,11 +30,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..common.cached_property import cached_property
+from ..common.types import Numbers
 from ..losses import DualTerm, Loss
 from ..norms import Fixed, Norm
 from .certificate import Certificate
@@ -68,7 +68,7 @@ class Problem:
         C: np.ndarray,
         tau: float = 0.0,
         n_outputs: int = 1,
-        centre: Any = 0.0,
+        centre: Numbers = 0.0,
     ) -> Problem:
         """Return the problem of a loss, a norm, targets and costs; see `Risk`."""
         return cls(Risk(loss, y, C, tau, n_outputs, centre), norm)
@@ -99,7 +99,7 @@ class Problem:
         return self.risk.n_outputs
 
     @property
-    def centre(self) -> Any:
+    def centre(self) -> Numbers:
         return self.risk.centre
 
     @property
@@ -131,7 +131,7 @@ class Problem:
         """Return the inner problem: the same risk with fixed kernel weights, shape (M,)."""
         return replace(self, norm=Fixed(theta))
 
-    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
+    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Numbers) -> float:
         """Return the primal value of a model.
 
         Parameters
@@ -151,7 +151,7 @@ class Problem:
             return -np.inf
         return -self.risk.conjugate(alpha) - 0.5 * self.norm.dual(s)
 
-    def best_bias(self, F: np.ndarray) -> Any:
+    def best_bias(self, F: np.ndarray) -> Numbers:
         """Return the bias that minimises the primal value of outputs F, shape (n,)."""
         return self.risk.best_bias(F)
 
@@ -199,7 +199,7 @@ class Problem:
         return gap if gap < np.inf else np.inf
 
     @property
-    def constant_model(self) -> tuple[float, Any]:
+    def constant_model(self) -> tuple[float, Numbers]:
         """Primal value and bias of the constant model (intercept only)."""
         return self.risk.constant_model
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from ..common.cached_property import cached_property
+from ..common.types import Numbers
 from ..losses import DualTerm, Loss
 from ..losses.base import EDGE
 
@@ -49,7 +49,7 @@ class Risk:
     C: np.ndarray
     tau: float = 0.0
     n_outputs: int = 1
-    centre: Any = 0.0
+    centre: Numbers = 0.0
 
     def __post_init__(self) -> None:
         for name in ("y", "C"):
@@ -130,7 +130,7 @@ class Risk:
         """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
         return replace(self, y=self.y[idx], C=C)
 
-    def value(self, F: np.ndarray, bias: Any) -> float:
+    def value(self, F: np.ndarray, bias: Numbers) -> float:
         """Return the risk of outputs F, shape (n,), with a bias (one for each output)."""
         f = (F.reshape(self.n_outputs, -1) + np.reshape(bias, (-1, 1))).ravel()
         constant = self.tau * np.sum(bias) if self.tau else 0.0
@@ -184,14 +184,14 @@ class Risk:
 
         return Response(term.lo + width * share, self.value(F, bias), hessian)
 
-    def infeasibility_gain(self, alpha: np.ndarray, bias: Any) -> float:
+    def infeasibility_gain(self, alpha: np.ndarray, bias: Numbers) -> float:
         """Return the amount by which rounding of sum_i alpha_i has raised the dual value.
 
         It is the violation of the constraint times its multiplier, the bias.
         """
         return float((bias * (self.sums(alpha) - self.tau)).sum())
 
-    def best_bias(self, F: np.ndarray) -> Any:
+    def best_bias(self, F: np.ndarray) -> Numbers:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
 
         It is rounded to a number that the model can hold after the centre is added.
@@ -203,7 +203,7 @@ class Risk:
         return (bias + self.centre) - self.centre
 
     @cached_property
-    def constant_model(self) -> tuple[float, Any]:
+    def constant_model(self) -> tuple[float, Numbers]:
         """Value and bias of the constant model (intercept only)."""
         F = np.zeros_like(self.y)
         bias = self.best_bias(F)

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
+from ..common.types import Numbers
 from ..engines import TrainingSet
 from ..kernels.compile.examples import Dense, Examples, Sparse
 from ..kernels.compile.program import Expression, Listing, chains, stacked
@@ -37,7 +38,7 @@ MOST_NUMBERS = 10**5  # size of an array for kernels that are analysed together
 MOST_DIFFERENCES = 10**9  # largest number of subtractions for finding nearest neighbours
 
 # Bounds on |values| and on errors of k kernels: numbers, or arrays of shape (k, n).
-Bounds = tuple[Any, Any]
+Bounds = tuple[Numbers, Numbers]
 
 
 class Plane(NamedTuple):
@@ -53,9 +54,9 @@ class Plane(NamedTuple):
         Relative error of distances that are sums of absolute differences; 0 for others.
     """
 
-    size: Any
-    error: Any
-    least: Any = 0.0
+    size: Numbers
+    error: Numbers
+    least: Numbers = 0.0
     relative: float = 0.0
 
 
@@ -195,14 +196,16 @@ class RoundingBounds:
         return [Plane(size, UNIT * size) for size in largest]
 
 
-def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Any:
+def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Numbers:
     """Return the bound of a sum of independent errors, over all axes or some."""
-    return np.sqrt(np.sum(errors**2, axis=axis))
+    bound: Numbers = np.sqrt(np.sum(errors**2, axis=axis))
+    return bound
 
 
-def _sums(values: np.ndarray) -> Any:
+def _sums(values: np.ndarray) -> np.ndarray:
     """Return sums over the examples, shape (..., 1)."""
-    return values.sum(axis=-1, keepdims=True)
+    sums: np.ndarray = values.sum(axis=-1, keepdims=True)
+    return sums
 
 
 def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
@@ -223,11 +226,12 @@ def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
     return Plane(sums, growth * sums, relative=growth if kind in ("l1", "chi2") else 0.0)
 
 
-def _nearest(table: Dense | Sparse) -> Any:
+def _nearest(table: Dense | Sparse) -> Numbers:
     """Return the squared distance of each vector to its nearest neighbour, (n,), or 0."""
     if isinstance(table, Sparse) or len(table.values) * table.values.size > MOST_DIFFERENCES:
         return 0.0
-    return cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
+    nearest: np.ndarray = cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
+    return nearest
 
 
 def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
@@ -258,13 +262,13 @@ def _propagated(expression: Expression, planes: dict[int, Plane], vectors: np.nd
     return stack[0]
 
 
-def _exponential(plane: Plane, gamma: Any) -> Bounds:
+def _exponential(plane: Plane, gamma: Numbers) -> Bounds:
     if plane.relative:  # t exp(-t) < 1
         return 1.0, plane.relative + UNIT
     return 1.0, np.minimum(gamma * plane.error, 1.0) * np.exp(-gamma * plane.least) + UNIT
 
 
-def _power(plane: Plane, gamma: Any, coef0: Any, degree: Any) -> Bounds:
+def _power(plane: Plane, gamma: Numbers, coef0: Numbers, degree: Numbers) -> Bounds:
     base = gamma * plane.size + coef0
     slope = degree * np.power(base, degree - 1.0)
     return np.power(base, 1.0 * degree), slope * (gamma * plane.error + 2 * UNIT * base)
@@ -280,13 +284,13 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
     return size, left[1] + right[1] + UNIT * size
 
 
-def _unit(value: Bounds, slot: Any) -> Bounds:
+def _unit(value: Bounds, slot: object) -> Bounds:
     """Divide by sqrt(k(x, x) k(y, y)), which is the positive size."""
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
 
-def _centred(value: Bounds, slot: Any, total: Any) -> Bounds:
+def _centred(value: Bounds, slot: object, total: object) -> Bounds:
     """Subtract or add three means over all examples."""
     size, error = (2 * (bound + _largest(bound)) for bound in value)
     return size, error + 4 * UNIT * size
@@ -299,9 +303,10 @@ def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
     return size, error + 2 * UNIT * size
 
 
-def _largest(bound: Any) -> Any:
+def _largest(bound: Numbers) -> np.ndarray:
     """Return the maximum over the examples, shape (k, 1) or (1,)."""
-    return np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
+    largest: np.ndarray = np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
+    return largest
 
 
 def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
@@ -310,7 +315,7 @@ def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
     return size, error + 2 * UNIT * size
 
 
-def _radial(value: Bounds, gamma: Any) -> Bounds:
+def _radial(value: Bounds, gamma: Numbers) -> Bounds:
     """Apply exp(gamma (k - 1)) to a value k <= 1."""
     return 1.0, np.minimum(gamma * value[1], 1.0) + (1 + gamma) * UNIT
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..common.cached_property import cached_property
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes reserved by the core
 MOST_LETTERS = 253
@@ -16,7 +15,7 @@ MOST_LETTERS = 253
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 
 
-@stored("Alphabet")
+@registered("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
     """Letters, coded 0, 1, ... in their order.
@@ -110,7 +109,7 @@ BYTES = Alphabet(
 _NAMED = {alphabet.name.lower(): alphabet for alphabet in (DNA, RNA, PROTEIN, BYTES)}
 
 
-def as_alphabet(value: Any) -> Alphabet:
+def as_alphabet(value: object) -> Alphabet:
     """Return an alphabet from its name, its letters, or itself.
 
     Parameters

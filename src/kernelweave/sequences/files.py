@@ -32,7 +32,7 @@ _OPENERS: dict[bytes, Any] = _DECOMPRESSORS | dict.fromkeys(SIGNATURES, open_two
 
 def read_sequences(
     path: str | os.PathLike[str],
-    alphabet: Any = DNA,
+    alphabet: object = DNA,
     *,
     unknown: str = "mismatch",
     names: bool = True,
@@ -77,7 +77,7 @@ def read_sequences(
 
 def read_blocks(
     path: str | os.PathLike[str] | BinaryIO,
-    alphabet: Any = DNA,
+    alphabet: object = DNA,
     *,
     unknown: str = "mismatch",
     names: bool = True,
@@ -195,7 +195,7 @@ class _Decompressed(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: object) -> int:
         with named_errors(self._name):
             count = self._stream.readinto(buffer)  # type: ignore[attr-defined]
         self._left -= count

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .alphabets import DNA, Alphabet, as_alphabet
 from .names import Names, joined
 
@@ -25,7 +25,7 @@ def _same(length: int | None, n: int) -> np.ndarray:
     return np.broadcast_to(np.int64(length or 0), n)
 
 
-@stored("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
+@registered("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
 class Sequences:
     """n packed sequences over one alphabet.
 
@@ -80,7 +80,7 @@ class Sequences:
         self.names = names
 
     @classmethod
-    def from_codes(cls, codes: np.ndarray, alphabet: Any = DNA) -> Sequences:
+    def from_codes(cls, codes: np.ndarray, alphabet: object = DNA) -> Sequences:
         """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet."""
         alphabet = as_alphabet(alphabet)
         codes = np.ascontiguousarray(codes, dtype=np.uint8)
@@ -173,11 +173,11 @@ class Sequences:
             return self.alphabet.text(self.packed.codes(range(self.n)[index]))
         return self.take(np.arange(self.n)[index])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("packed", "starts")}
         return state | ({} if self.length is None else {"lengths": None})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self.lengths is None:
             self.lengths = _same(self.length, self.n)

@@ -11,7 +11,7 @@ from .packed import Sequences
 _POLICIES = ("mismatch", "error")
 
 
-def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
+def as_sequences(values: object, alphabet: object = DNA, *, unknown: str = "mismatch") -> Sequences:
     """Return packed sequences from a list, an array, or a column of strings.
 
     Parameters
@@ -50,14 +50,14 @@ def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch")
     return Sequences(alphabet, **parts)
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: Any) -> list[object]:
     if isinstance(values, str | bytes):
         raise TypeError("expected several sequences, got one string; put it into a list")
     if len(getattr(values, "shape", (0,))) != 1:
         raise ValueError(f"expected one column of strings, got shape {values.shape}")
     for name in ("to_list", "tolist"):
         if hasattr(values, name):
-            listed: list[Any] = getattr(values, name)()
+            listed: list[object] = getattr(values, name)()
             return listed
     return list(values)
 

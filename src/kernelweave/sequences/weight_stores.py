@@ -23,6 +23,7 @@ from kernelweave.kernels.string.spectrum import Spectrum
 from kernelweave.kernels.string.weighted_degree import PositionalKernel
 
 from ..common.numbers import thread_count
+from ..common.types import Data
 
 
 class WeightStore:
@@ -75,7 +76,7 @@ class WeightStore:
         if self._store is not None:
             self._store.clear()
 
-    def add(self, X: Any, delta: Any) -> None:
+    def add(self, X: Data, delta: object) -> None:
         """Add delta_r Phi(x_r) for n sequences.
 
         Parameters
@@ -92,7 +93,7 @@ class WeightStore:
             self._store = self._made(int(table.sequences.lengths.sum()))
         self._store.add(examples.side, delta)
 
-    def lookup(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
+    def lookup(self, X: Data, *, n_jobs: int | None = None) -> np.ndarray:
         """Return <w, Phi(x)> for n sequences, shape (n,)."""
         examples = self._read(X)
         if self._store is None:
@@ -124,7 +125,7 @@ class WeightStore:
             for position, codes, weight in self._store.items()
         }
 
-    def _read(self, X: Any) -> Any:
+    def _read(self, X: Data) -> Any:
         self.kernel = self.kernel.resolve(X)
         return CompiledKernels((self.kernel,)).examples(X)
 

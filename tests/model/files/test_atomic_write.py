@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from kernelweave.model.files.atomic_write import check_writable, whole_file
+from kernelweave.model.files.atomic_write import atomic_write, check_writable
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
@@ -24,7 +24,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
     path.write_bytes(b"old")
 
     def interrupted():
-        with whole_file(path) as file:
+        with atomic_write(path) as file:
             file.write(b"new")
             raise KeyboardInterrupt
 
@@ -36,7 +36,7 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 
 def test_two_writers_do_not_share_a_file(tmp_path):
     path = tmp_path / "a"
-    with whole_file(path) as first, whole_file(path) as second:
+    with atomic_write(path) as first, atomic_write(path) as second:
         first.write(b"first")
         second.write(b"second")
     assert path.read_bytes() == b"first"  # the last one to end
@@ -48,20 +48,20 @@ def test_files_are_synchronised_before_they_take_their_name(tmp_path, monkeypatc
     for name in ("fsync", "replace"):
         real = getattr(os, name)
         monkeypatch.setattr(os, name, lambda *a, n=name, f=real: (calls.append(n), f(*a)))
-    with whole_file(tmp_path / "a") as file:
+    with atomic_write(tmp_path / "a") as file:
         file.write(b"new")
     assert calls == ["fsync", "replace", "fsync"]
 
 
 def test_modes_follow_the_umask(tmp_path):
     (tmp_path / "a").write_bytes(b"")
-    with whole_file(tmp_path / "b") as file:
+    with atomic_write(tmp_path / "b") as file:
         file.write(b"")
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
 
 
 def test_long_names_are_accepted(tmp_path):
-    with whole_file(tmp_path / ("a" * 250)) as file:
+    with atomic_write(tmp_path / ("a" * 250)) as file:
         file.write(b"x")
     assert os.listdir(tmp_path) == ["a" * 250]
 
@@ -74,7 +74,7 @@ def test_what_a_killed_process_has_left_goes_after_a_day(tmp_path):
     long_ago = time.time() - 2 * 86_400
     os.utime(old, (long_ago, long_ago))
     os.utime(other, (long_ago, long_ago))
-    with whole_file(tmp_path / "m[1].kw") as file:
+    with atomic_write(tmp_path / "m[1].kw") as file:
         file.write(b"whole")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["m[1].kw", new.name, other.name]
@@ -84,7 +84,7 @@ def test_what_a_killed_process_has_left_goes_after_a_day(tmp_path):
 def test_links_are_followed(tmp_path):
     (tmp_path / "a").write_bytes(b"old")
     (tmp_path / "link").symlink_to("a")
-    with whole_file(tmp_path / "link") as file:
+    with atomic_write(tmp_path / "link") as file:
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "a").read_bytes() == b"new"
@@ -96,7 +96,7 @@ def test_pipes_are_written_to_and_stay(tmp_path):
     found = []
     reader = threading.Thread(target=lambda: found.append(path.read_bytes()))
     reader.start()
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(b"new")
     reader.join()
     assert found == [b"new"]
@@ -106,7 +106,7 @@ def test_pipes_are_written_to_and_stay(tmp_path):
 @pytest.mark.parametrize(("name", "error"), [("no/a", FileNotFoundError), (".", IsADirectoryError)])
 def test_places_where_nothing_can_be_written_are_named_as_they_were_given(name, error, tmp_path):
     path = tmp_path / name
-    with pytest.raises(error) as caught, whole_file(path) as file:
+    with pytest.raises(error) as caught, atomic_write(path) as file:
         file.write(b"new")
     assert caught.value.filename == str(path)
     with pytest.raises(error):

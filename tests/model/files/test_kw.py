@@ -34,7 +34,7 @@ from kernelweave import (
 from kernelweave.model.files.archive import SUMS
 from kernelweave.model.files.fitted_state import LEARNED
 from kernelweave.model.files.kw import DOCUMENT, ESTIMATORS, FORMAT
-from kernelweave.model.files.registry import stored_as
+from kernelweave.model.files.registry import entry_of_name
 
 DATA = pathlib.Path(__file__).parents[2] / "data"
 
@@ -190,13 +190,15 @@ def test_a_new_process_knows_all_that_files_hold(X, tmp_path):
     """Names are imported when they are asked for: `load` asks for the classes of files."""
     MKLClassifier(kernels.RBF(1.0)).fit(X, X[:, 0] > 0).save(tmp_path / "m.kw")
     sources = pathlib.Path(kernelweave.__file__).parent.rglob("*.py")
-    found = [re.findall(r'@(?:stored|formerly)\(\s*"(\w+)"', file.read_text()) for file in sources]
+    found = [
+        re.findall(r'@(?:registered|formerly)\(\s*"(\w+)"', file.read_text()) for file in sources
+    ]
     names = sorted({name for names in found for name in names})
     assert {"MKLClassifierCV", "Standardized", "Ellipse", "Elliptic"} <= set(names)
     script = (
         "import sys; from kernelweave import load; load(sys.argv[1])\n"
-        "from kernelweave.model.files.registry import stored_as\n"
-        "[stored_as(name) for name in sys.argv[2:]]"
+        "from kernelweave.model.files.registry import entry_of_name\n"
+        "[entry_of_name(name) for name in sys.argv[2:]]"
     )
     subprocess.run([sys.executable, "-c", script, tmp_path / "m.kw", *names], check=True)
 
@@ -214,7 +216,7 @@ def test_names_in_files_are_fixed(X, tmp_path):
         "WeightedDegreeShift"
     )
     for name in (*names.split(), *ESTIMATORS):
-        assert stored_as(name).name == name
+        assert entry_of_name(name).name == name
 
 
 class RBF(kernels.RBF):

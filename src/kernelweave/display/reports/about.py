@@ -13,7 +13,7 @@ from .section import Section
 MOST_NAMES = 30  # largest number of columns or classes that are listed by name
 
 
-def about(X: Any, y: np.ndarray | None, groups: Any) -> Section:
+def about(X: Any, y: np.ndarray | None, groups: object) -> Section:
     """Return the numbers of examples, columns, targets and groups."""
     rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
     if y is not None:
@@ -47,6 +47,6 @@ def _targets(y: np.ndarray) -> list[list[str]]:
     return [["targets", f"{len(classes)} classes"]]
 
 
-def _listed(names: list[Any]) -> str:
+def _listed(names: list[object]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(map(str, names[:MOST_NAMES])) + more

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import _safe_indexing
 
+from ...common.types import Data
 from ...inspection.shapley import shapley
 from .learned import bars_size, heaviest
 from .section import Figure, Section, plain
+
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
 
 MOST_EXPLAINED = 100  # examples whose Shapley values are computed
 BACKGROUND = 30  # rows of the background
 LEVELS = (0.8, 0.9, 0.95)  # of prediction sets and intervals
 
 
-def shapley_values(model: Any, X: Any) -> Section | None:
+def shapley_values(model: FittedEstimator, X: Any) -> Section | None:
     """Return the mean absolute Shapley value of each column; None if it has none.
 
     Parameters
@@ -43,7 +47,7 @@ def shapley_values(model: Any, X: Any) -> Section | None:
     return Section("Shapley values", text, [], [figure], {"mean_abs": data})
 
 
-def coverage(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section | None:
+def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section | None:
     """Return how often held-out targets are in prediction sets or intervals.
 
     None for models without ``calibrate=`` and for several targets.

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..displays import AlignmentDisplay, ConvergenceDisplay
 from .section import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 INK = "#000000"  # of axes and texts; the page replaces it with its own text colour
 COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # legible in light and dark mode
@@ -49,7 +52,7 @@ def svg(figure: Figure) -> str:
 
 
 def bars(
-    ax: Any,
+    ax: Axes,
     names: list[str],
     values: list[float],
     label: str,
@@ -71,7 +74,7 @@ def bars(
 
 
 def curve(
-    ax: Any,
+    ax: Axes,
     x: list[float],
     y: list[float],
     across: str,
@@ -86,7 +89,7 @@ def curve(
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def histograms(ax: Any, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
+def histograms(ax: Axes, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
     """Draw a histogram for each class."""
     for values, name, colour in zip(heights, names, (COLOURS[1], COLOURS[0]), strict=True):
         ax.stairs(values, edges, fill=True, alpha=0.6, color=colour, label=name)
@@ -95,7 +98,7 @@ def histograms(ax: Any, edges: list[float], heights: list[list[float]], names: l
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def scatter(ax: Any, true: list[float], predicted: list[float]) -> None:
+def scatter(ax: Axes, true: list[float], predicted: list[float]) -> None:
     """Draw predicted against true values."""
     both = [*true, *predicted]
     ends = [min(both), max(both)]
@@ -106,7 +109,7 @@ def scatter(ax: Any, true: list[float], predicted: list[float]) -> None:
 
 
 def convergence(
-    ax: Any,
+    ax: Axes,
     seconds: list[list[float]],
     gaps: list[list[float]],
     tol: float,
@@ -118,19 +121,19 @@ def convergence(
     ConvergenceDisplay(times, values, tol, classes, xlabel).plot(ax)
 
 
-def alignments(ax: Any, matrix: list[list[float]], names: list[str]) -> None:
+def alignments(ax: Axes, matrix: list[list[float]], names: list[str]) -> None:
     """Draw the alignment of each pair of kernels."""
     AlignmentDisplay(_array(matrix), names).plot(ax)
 
 
-def importance(ax: Any, S: list[list[float | None]]) -> None:
+def importance(ax: Axes, S: list[list[float | None]]) -> None:
     """Draw the largest weight of any k-mer by length and position."""
     from ..sequence_displays import ImportanceDisplay
 
     ImportanceDisplay(_array(S)).plot(ax)
 
 
-def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float]) -> None:
+def kmers(ax: Axes, W: list[list[float]], words: list[str], positions: list[float]) -> None:
     """Draw the weights of k-mers by position."""
     from ..sequence_displays import KmerDisplay
 
@@ -138,7 +141,7 @@ def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float
 
 
 def logo(
-    ax: Any,
+    ax: Axes,
     heights: list[list[float]],
     letters: str,
     positions: list[float],
@@ -150,7 +153,7 @@ def logo(
     LogoDisplay(_array(heights), letters, _array(positions), label).plot(ax)
 
 
-def places(ax: Any, weights: list[list[float | None]], labels: list[str]) -> None:
+def places(ax: Axes, weights: list[list[float | None]], labels: list[str]) -> None:
     """Draw kernel weights by match length and position."""
     from ..sequence_displays import PositionWeightsDisplay
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -23,6 +23,9 @@ from sklearn.model_selection import cross_val_predict
 
 from .section import Figure, Section, plain
 
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
+
 BINS = 10  # of a reliability diagram
 BARS = 30  # of a histogram
 MOST_POINTS = 400  # of a curve or scatter plot
@@ -30,7 +33,7 @@ MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in 
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
 
-def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
+def held_out(model: FittedEstimator, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
     """Return cross-validated scores and their figures.
 
     Parameters
@@ -49,7 +52,7 @@ def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
 
 
 def _two_classes(
-    scores: np.ndarray, positive: np.ndarray, classes: Any, folds: list[Any]
+    scores: np.ndarray, positive: np.ndarray, classes: Any, folds: list[object]
 ) -> Section:
     auroc, auprc = roc_auc_score(positive, scores), average_precision_score(positive, scores)
     chances = _probabilities(scores, positive)
@@ -77,7 +80,7 @@ def _two_classes(
         "and curves rank the scores of all folds together. Calibration: a logistic curve from "
         "scores to probabilities, itself fitted on other folds."
     )
-    data: dict[str, Any] = {"auROC": auroc, "auPRC": auprc}
+    data: dict[str, object] = {"auROC": auroc, "auPRC": auprc}
     data |= {"auROC, mean of folds": mean_auroc, "auPRC, mean of folds": mean_auprc}
     if len(scores) <= MOST_SCORES:
         data |= {"scores": scores.tolist(), "positive": positive.tolist()}
@@ -113,7 +116,7 @@ def _precision(scores: np.ndarray, positive: np.ndarray, average: float) -> Figu
     return Figure(caption, "curve", _thin(recall, precision) | drawn, SMALL)
 
 
-def _thin(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+def _thin(x: np.ndarray, y: np.ndarray) -> dict[str, object]:
     """Return a curve at no more than MOST_POINTS points, evenly spaced along it."""
     if len(x) > MOST_POINTS:
         way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
@@ -169,7 +172,7 @@ def _regression(predicted: np.ndarray, y: np.ndarray, folds: int) -> Section:
     text = (
         f"Each example was predicted by a model that was trained without its fold ({folds} folds)."
     )
-    data: dict[str, Any] = {"R^2": r2}
+    data: dict[str, object] = {"R^2": r2}
     if len(y) <= MOST_SCORES:
         data["predicted"] = predicted.tolist()
     return Section("Held-out examples", text, rows, [figure], data)

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...common.types import Data
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
 from ..displays import clock_of
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
     from ...inspection import BootstrapWeights
 
 MOST_BARS = 20  # bars of a figure; the remaining values are summed up in one more
@@ -20,7 +22,7 @@ MOST_ITERATIONS = 500  # iterations whose duality gaps are drawn
 INTERVAL = (0.05, 0.95)  # quantiles of bootstrapped weights
 
 
-def certificate(model: Any) -> Section:
+def certificate(model: FittedEstimator) -> Section:
     """Return the duality gap, the objective values and their convergence."""
     gap, tol = float(np.max(model.duality_gap_)), float(model.tol)
     verdict = "is within" if gap <= tol else "has NOT reached"
@@ -40,7 +42,7 @@ def certificate(model: Any) -> Section:
     return Section("Certificate", text, rows, figures, {"duality_gap": gap, "tol": tol})
 
 
-def _convergence(model: Any) -> dict[str, Any]:
+def _convergence(model: FittedEstimator) -> dict[str, Any]:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
     drawn: dict[str, Any] = {"tol": float(model.tol)}
@@ -58,7 +60,7 @@ def _thinned(history: list[Any]) -> list[Any]:
     return [history[iteration] for iteration in chosen]
 
 
-def weights(model: Any, bootstrap: BootstrapWeights | None = None) -> Section:
+def weights(model: FittedEstimator, bootstrap: BootstrapWeights | None = None) -> Section:
     """Return the kernel weights, largest first, with bootstrap intervals if there are any."""
     values = np.atleast_2d(model.weights_).mean(axis=0)
     order, names, shown = heaviest(list(model.kernel_names_), values)
@@ -97,7 +99,7 @@ def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
     return quantiles
 
 
-def contributions(model: Any, X: Any) -> Section:
+def contributions(model: FittedEstimator, X: Any) -> Section:
     """Return the share of each kernel, and of each view, in the variation of decision values."""
     values = model.contributions(X)
     text = (
@@ -125,7 +127,7 @@ def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[st
     return shown, Figure(caption, "bars", drawn, bars_size(shown))
 
 
-def alignment(model: Any, X: Any) -> Section | None:
+def alignment(model: FittedEstimator, X: Data) -> Section | None:
     """Return the alignment of each pair of kernels; None for one kernel or too many."""
     from ...inspection.alignment import kernel_alignment
 

@@ -8,7 +8,7 @@ import platform
 import re
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -17,7 +17,8 @@ from sklearn.utils import _safe_indexing
 
 import kernelweave
 
-from ...model.files.atomic_write import whole_file
+from ...common.types import Data
+from ...model.files.atomic_write import atomic_write
 from . import learned
 from .about import about
 from .explained import coverage, shapley_values
@@ -26,17 +27,20 @@ from .held_out import held_out
 from .section import Section
 from .words import words
 
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
+
 MOST_EXAMPLES = 300  # examples on which alignments and contributions are computed
 EMBEDDED = re.compile(r'<script type="application/json" id="report-data">(.*?)</script>', re.DOTALL)
 
 
 def report(
-    model: Any,
+    model: FittedEstimator,
     path: str | os.PathLike[str],
     X: Any = None,
     y: Any = None,
     *,
-    cv: Any = 5,
+    cv: object = 5,
     groups: Any = None,
     compare: bool = False,
     bootstrap: int = 0,
@@ -119,14 +123,14 @@ def _evenly(n: int) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, MOST_EXAMPLES).astype(np.int64))
 
 
-def _bootstrapped(model: Any, X: Any, y: Any, n: int) -> Any:
+def _bootstrapped(model: FittedEstimator, X: Data, y: object, n: int) -> Any:
     from ...inspection import bootstrap_weights
 
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     return bootstrap_weights(fresh, X, y, n=n, n_permutations=0)
 
 
-def _comparison(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
+def _comparison(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section:
     from ...estimators.comparison import compare
 
     found = compare(clone(model).set_params(verbose=0, checkpoint=None), X, y, cv=folds)
@@ -139,7 +143,7 @@ def _comparison(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
 
 
 def _document(
-    model: Any, sections: list[Section], title: str, command: str | None
+    model: FittedEstimator, sections: list[Section], title: str, command: str | None
 ) -> dict[str, Any]:
     """Return the contents of a page as JSON values."""
     parameters = model.get_params(deep=False).items()
@@ -166,5 +170,5 @@ def _write(path: str | os.PathLike[str], document: dict[str, Any]) -> None:
         {**document, "sections": sections, "svg": svg},
         data=json.dumps(document).replace("<", "\\u003c"),  # neither </script> nor <!--
     )
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(page.encode())

@@ -58,7 +58,7 @@ class Section:
         """Fragment identifier of links to the section."""
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the section as JSON values."""
         return asdict(self)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ...inspection.words import PositionalWords, positional_words
 from ..sequence_displays import weights_by_place
 from .section import Figure, Section, plain
 
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
+
 LONGEST = 6  # letters of the longest k-mers in the importance map and the table
 SHORT = 3  # letters of the k-mers in the map by position
 MAX_CLASSES = 5  # classes with a section
@@ -23,7 +26,7 @@ MAX_MOTIFS = 5  # logos of motifs
 LOGO = 60  # positions of the logo, around the heaviest ones
 
 
-def words(model: Any) -> list[Section]:
+def words(model: FittedEstimator) -> list[Section]:
     """Return a section for each class of a sequence model; none for other models."""
     classes: list[Any] = [None]
     if len(model._model.intercept) > 1:
@@ -32,7 +35,7 @@ def words(model: Any) -> list[Section]:
     return [section for section in found if section is not None]
 
 
-def _section(model: Any, target: Any) -> Section | None:
+def _section(model: FittedEstimator, target: object) -> Section | None:
     title = "Words" if target is None else f"Words of class {target}"
     try:
         found = positional_words(model, target)
@@ -58,7 +61,7 @@ def _longest(found: PositionalWords) -> int:
     return next(room, 1)
 
 
-def _maps(model: Any, target: Any, tables: WordTables, longest: int) -> list[Figure]:
+def _maps(model: FittedEstimator, target: object, tables: WordTables, longest: int) -> list[Figure]:
     of = "" if target is None else f", class {target}"
     S = all_importances(tables, longest).S
     width = _width(S.shape[1])
@@ -104,7 +107,7 @@ def _window(sizes: np.ndarray) -> tuple[int, int]:
     return start, start + room
 
 
-def _counted(model: Any, target: Any, title: str) -> Section | None:
+def _counted(model: FittedEstimator, target: object, title: str) -> Section | None:
     """Return the section of a model that counts words regardless of their position."""
     try:
         found = top_kmers(model, MAX_WORDS, target=target)
@@ -127,7 +130,7 @@ def _counted(model: Any, target: Any, title: str) -> Section | None:
     return Section(title, text, rows, figures)
 
 
-def _motifs(model: Any, target: Any) -> list[Figure]:
+def _motifs(model: FittedEstimator, target: object) -> list[Figure]:
     """Return a logo for each motif."""
     of = "" if target is None else f", class {target}"
     figures = []

@@ -20,9 +20,10 @@ import scipy.sparse as sp
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import thread_count
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 # Vectors are multiplied as sparse ones if they have at least SPARSE_COLUMNS columns and a smaller
 # fraction of non-zeros than SPARSE_DENSITY; otherwise the core's dense products are faster.
@@ -44,7 +45,7 @@ class Table(Protocol):
         """Append this table to one side of an evaluation."""
 
 
-@stored("Dense")
+@registered("Dense")
 @dataclass(frozen=True, eq=False)
 class Dense:
     """Dense vectors.
@@ -66,7 +67,7 @@ class Dense:
         side.add_dense(self.values)
 
 
-@stored("Sparse")
+@registered("Sparse")
 @dataclass(frozen=True, eq=False)
 class Sparse:
     """Sparse vectors in CSR format, shape (n, d).
@@ -112,7 +113,7 @@ class Sparse:
         side.add_sparse(self.data, self.indices, self.indptr, self.d)
 
 
-@stored("Given")
+@registered("Given")
 @dataclass(frozen=True, eq=False)
 class Given:
     """Precomputed similarities to the training examples.
@@ -167,7 +168,7 @@ class View(Protocol):
     A view is a `Columns` object, or has an attribute ``columns``, or reads no columns at all.
     """
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the view of the n examples of X; `training`: X is the whole training data."""
 
 
@@ -243,7 +244,7 @@ class Reading(Reader):
 
     def __init__(
         self,
-        X: Any,
+        X: Data,
         *,
         training: bool,
         n_jobs: int | None = None,
@@ -337,7 +338,7 @@ def columns_of(view: View | Columns) -> Columns | None:
     return view if isinstance(view, Columns) else getattr(view, "columns", None)
 
 
-@stored("Examples")
+@registered("Examples")
 @dataclass(frozen=True, eq=False)
 class Examples:
     """n examples in the form that a compiled program reads.
@@ -392,5 +393,5 @@ class Examples:
         chosen = self.take(index)
         return replace(chosen, tables=tuple(table.reference() for table in chosen.tables))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "side"}

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.core import single_threaded_blas
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.examples import Examples, Reader, Reading
@@ -56,7 +56,7 @@ ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"
 Kernels = Kernel | Sequence[Kernel] | Mapping[str, Kernel]
 
 
-def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
+def normalize(kernel: Kernel, how: str | None, X: Data, *, n_jobs: int | None = None) -> Kernel:
     """Return a kernel that is normalised on training data.
 
     Members of a family that are constant on the training data, before or after normalisation, are
@@ -200,7 +200,7 @@ def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel
 def prepare(
     kernels: Kernels,
     how: str | None,
-    X: Any,
+    X: Data,
     *,
     weights: np.ndarray | None = None,
     n_jobs: int | None = None,
@@ -271,7 +271,7 @@ def _warn_of_constant(compiled: CompiledKernels) -> None:
     )
 
 
-def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
+def resolve(kernels: Kernels, X: Data) -> list[Kernel]:
     """Return kernels with all parameters that depend on data determined from X.
 
     Parameters
@@ -295,7 +295,7 @@ def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
     return [kernel.resolve(X) for kernel in listed(kernels)]
 
 
-def listed(kernels: Any) -> list[Kernel]:
+def listed(kernels: object) -> list[Kernel]:
     """Return the argument `kernels` as a list; kernels of a dict are named by its keys.
 
     Raises
@@ -314,13 +314,13 @@ def listed(kernels: Any) -> list[Kernel]:
     return chosen
 
 
-def all_pairwise(kernels: Any) -> bool:
+def all_pairwise(kernels: object) -> bool:
     """Return whether all kernels of the argument `kernels` read X as a kernel matrix."""
     each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
     return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 
-def as_kernel(kernel: Any) -> Kernel:
+def as_kernel(kernel: object) -> Kernel:
     """Return a kernel unchanged and a function as `Function`; raise ValueError otherwise."""
     if isinstance(kernel, Kernel):
         return kernel

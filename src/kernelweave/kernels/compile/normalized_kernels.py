@@ -19,7 +19,7 @@ from kernelweave.kernels.compile.examples import Examples, Reader, Subset
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Multiple
 from kernelweave.kernels.vector.base import ExponentialOfDistance
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 Same = TypeVar("Same", bound="FromMean")
 
@@ -155,7 +155,7 @@ class FromMean(Wrapper):
         return sample.means_with(compiled.read(reading))
 
 
-@stored("Centered")
+@registered("Centered")
 @dataclass(frozen=True)
 class Centered(FromMean):
     """Each member centred: the reference examples have mean 0 in feature space."""
@@ -163,7 +163,7 @@ class Centered(FromMean):
     instruction = "center"
 
 
-@stored("Rescaled")
+@registered("Rescaled")
 @dataclass(frozen=True)
 class Rescaled(Multiple):
     """Each member of a family multiplied by a factor of its own.
@@ -184,7 +184,7 @@ class Rescaled(Multiple):
         return means
 
 
-@stored("Unit")
+@registered("Unit")
 @dataclass(frozen=True)
 class Unit(Wrapper):
     """Each member divided by sqrt(k(x, x) k(y, y)), or 0 if k(x, x) or k(y, y) is 0."""

@@ -20,8 +20,9 @@ import numpy as np
 
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import Examples, Reader, Reading, View
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 if TYPE_CHECKING:
     from kernelweave.kernels.base import Kernel
@@ -176,7 +177,7 @@ class Listing:
         return Listing(layout, [renumbered(e, numbers) for e in expressions])
 
 
-@stored("CompiledKernels")
+@registered("CompiledKernels")
 @dataclass(frozen=True)
 class CompiledKernels:
     """Kernels that are ready to be evaluated by the core.
@@ -241,7 +242,7 @@ class CompiledKernels:
         """The names of the built-in quantities that the kernels use, such as "dot"."""
         return {kind for kind, _ in self.listing.layout.sources if isinstance(kind, str)}
 
-    def examples(self, X: Any, *, n_jobs: int = 1) -> Examples:
+    def examples(self, X: Data, *, n_jobs: int = 1) -> Examples:
         """Return new examples in the form that the program reads.
 
         Parameters
@@ -256,7 +257,7 @@ class CompiledKernels:
         """
         return self.read(Reading(X, training=False, n_jobs=n_jobs))
 
-    def training(self, X: Any, *, n_jobs: int = 1) -> Examples:
+    def training(self, X: Data, *, n_jobs: int = 1) -> Examples:
         """Return the training examples in the form that the program reads.
 
         Parameters
@@ -295,7 +296,7 @@ class CompiledKernels:
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"kernels": self.kernels}
 
 

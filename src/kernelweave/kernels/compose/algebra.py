@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.examples import Reader
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import is_view_of
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -52,7 +53,7 @@ class Pair(Kernel):
         left, right = self.left.size, self.right.size  # once each: sums may be deeply nested
         return None if left is None or right is None else max(left, right)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))
 
     @property
@@ -80,7 +81,7 @@ class Pair(Kernel):
         return [(*left, *right, (self.instruction,)) for left, right in pairs]
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         left = self.left.selection
         if left != self.right.selection:
             raise ValueError(
@@ -89,11 +90,11 @@ class Pair(Kernel):
             )
         return left
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: object) -> Kernel:
         return replace(self, left=self.left.on(columns), right=self.right.on(columns))
 
 
-@stored("Sum")
+@registered("Sum")
 class Sum(Pair):
     """Sum of two kernels, or of the members of two families; the result of ``k1 + k2``.
 
@@ -119,7 +120,7 @@ class Sum(Pair):
     instruction = "add"
 
 
-@stored("Product")
+@registered("Product")
 class Product(Pair):
     """Product of two kernels, or of the members of two families; the result of ``k1 * k2``.
 
@@ -165,7 +166,7 @@ class Multiple(Wrapper):
         return None if inner is None else replace(self, kernel=inner)
 
 
-@stored("Scaled")
+@registered("Scaled")
 @dataclass(frozen=True)
 class Scaled(Multiple):
     """Kernel or family times a positive number; the result of ``number * kernel``.
@@ -203,7 +204,7 @@ class Scaled(Multiple):
         return [(*e, ("scale", self.factor)) for e in self.kernel.expressions(layout)]
 
 
-@stored("Named")
+@registered("Named")
 @dataclass(frozen=True)
 class Named(Wrapper):
     """A combination or family of kernels with a name.
@@ -233,7 +234,7 @@ class Named(Wrapper):
     def named(self, name: str) -> Kernel:
         return replace(self, name=name)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         kernel = self.kernel.within(self.name) if is_view_of(self.name, X) else self.kernel
         return replace(self, kernel=kernel.resolve(X))
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import broadcast
 from kernelweave.kernels.parameters import checked
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Exponential")
+@registered("Exponential")
 @dataclass(frozen=True)
 class Exponential(Wrapper):
     """Exponential exp(gamma (k(x, y) - 1)) of a kernel that is normalised to k(x, x) = 1.
@@ -81,7 +82,7 @@ class Exponential(Wrapper):
     def is_family(self) -> bool:
         return self.kernel.is_family or isinstance(self.gamma, tuple)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         kernel = self.kernel.resolve(X)
         if kernel.unit_diagonal or isinstance(kernel, Unit):
             return replace(self, kernel=kernel)

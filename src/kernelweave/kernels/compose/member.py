@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.normalize import all_pairwise, listed
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.default_of_views import default_of_views
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Member")
+@registered("Member")
 @dataclass(frozen=True)
 class Member(Kernel):
     """The kernel at a position among the M members of the argument ``kernels`` of an estimator.
@@ -33,7 +34,7 @@ class Member(Kernel):
         if isinstance(self.kernels, list):
             object.__setattr__(self, "kernels", tuple(self.kernels))
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         index = self.index
         for kernel in self._listed(X):
             found = kernel.resolve(X) if kernel.size is None else kernel
@@ -69,7 +70,7 @@ class Member(Kernel):
         raise ValueError("Member can be compiled only after resolve(X); call resolve first")
 
 
-@stored("Chosen")
+@registered("Chosen")
 @dataclass(frozen=True)
 class Chosen(Wrapper):
     """One member of a resolved family.

@@ -17,7 +17,7 @@ FOUND = ("vocabulary", "length", "negative", "reference")  # fields that `resolv
 class Nested:
     """A frozen dataclass whose fields, also of nested kernels, are parameters by name."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name.
 
         Parameters
@@ -33,7 +33,7 @@ class Nested:
         params = {name: getattr(self, name) for name in names}
         return params | nested_params(params) if deep else params
 
-    def set_params(self: Same, **params: Any) -> Same:
+    def set_params(self: Same, **params: object) -> Same:
         """Return a kernel with other parameters; this kernel is not changed.
 
         Parameters
@@ -57,11 +57,11 @@ class Nested:
     def __sklearn_clone__(self: Same) -> Same:
         return self
 
-    def __deepcopy__(self: Same, memo: dict[int, Any]) -> Same:
+    def __deepcopy__(self: Same, memo: dict[int, object]) -> Same:
         return self
 
 
-def by_name(kernels: Any) -> dict[str, Any]:
+def by_name(kernels: object) -> dict[str, object]:
     """Return several kernels by the names of their parameters: dict keys, or positions."""
     if isinstance(kernels, Mapping):
         return {str(key): kernel for key, kernel in kernels.items()}
@@ -70,9 +70,9 @@ def by_name(kernels: Any) -> dict[str, Any]:
     return {}
 
 
-def nested_params(params: dict[str, Any]) -> dict[str, Any]:
+def nested_params(params: dict[str, object]) -> dict[str, object]:
     """Return the parameters of all kernels among the values, such as ``kernels__0__gamma``."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in params.items():
         if isinstance(value, Nested):
             inner = value.get_params()
@@ -83,7 +83,9 @@ def nested_params(params: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def with_params(values: dict[str, Any], params: dict[str, Any], owner: str) -> dict[str, Any]:
+def with_params(
+    values: dict[str, object], params: dict[str, object], owner: str
+) -> dict[str, object]:
     """Return a copy of `values` in which some values, or parameters of them, are replaced.
 
     Parameters
@@ -109,7 +111,7 @@ def with_params(values: dict[str, Any], params: dict[str, Any], owner: str) -> d
     return changed
 
 
-def _with_part(value: Any, name: str, part: Any, owner: str) -> Any:
+def _with_part(value: Any, name: str, part: object, owner: str) -> object:
     """Return a kernel, or a collection of kernels, with one parameter replaced."""
     if isinstance(value, Nested):
         return value.set_params(**{name: part})

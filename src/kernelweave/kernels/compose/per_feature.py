@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import choose
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
 def per_feature(kernel: Kernel) -> Kernel:
@@ -38,7 +38,7 @@ def per_feature(kernel: Kernel) -> Kernel:
     return PerFeature(kernel)
 
 
-@stored("PerFeature")
+@registered("PerFeature")
 @dataclass(frozen=True)
 class PerFeature(Kernel):
     """A kernel that `resolve` repeats on each column.
@@ -50,7 +50,7 @@ class PerFeature(Kernel):
 
     kernel: Kernel
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         columns = choose(self.kernel.selection, X)
         view = columns.view
         each = [index if view is None else (view, index) for index in columns.indices]
@@ -83,7 +83,7 @@ class PerFeature(Kernel):
         )
 
 
-@stored("Stack")
+@registered("Stack")
 @dataclass(frozen=True)
 class Stack(Kernel):
     """A list of kernels and families as one family.
@@ -95,7 +95,7 @@ class Stack(Kernel):
 
     kernels: tuple[Kernel, ...]
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         return replace(self, kernels=tuple(kernel.resolve(X) for kernel in self.kernels))
 
     @property

@@ -34,10 +34,10 @@ from kernelweave.kernels.compose.algebra import Named
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.views import Views
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Absent")
+@registered("Absent")
 @dataclass(frozen=True)
 class Absent(FromMean):
     """Each member with absent examples placed at the mean of the present training examples."""
@@ -51,7 +51,7 @@ class Absent(FromMean):
         return means if absent is None else np.where(absent, np.nan, means)
 
 
-@stored("Presence")
+@registered("Presence")
 @dataclass(frozen=True)
 class Presence:
     """The fraction of all views that an example has.
@@ -93,7 +93,7 @@ class Presence:
         return extrapolation(fractions)
 
 
-@stored("Extrapolated")
+@registered("Extrapolated")
 @dataclass(frozen=True)
 class Extrapolated(Wrapper):
     """Each member set to 0 for absent examples, and scaled up if other views are absent.

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.inputs import (
     absent_rows,
     as_input,
@@ -22,13 +23,13 @@ from kernelweave.kernels.data.inputs import (
     items,
 )
 from kernelweave.kernels.data.views import Views, taken
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 MOST_NAMED = 3  # largest number of columns that the name of a kernel lists
 MOST_SHOWN = 20  # largest number of columns that an error message lists
 
 
-@stored("Columns")
+@registered("Columns")
 @dataclass(frozen=True, repr=False)
 class Columns:
     """Selected columns of the training data.
@@ -89,7 +90,7 @@ class Columns:
         which = repr(self.names[position] if self.names else self.indices[position])
         return f"{which} of view {self.view!r}" if self.view else which
 
-    def part(self, X: Any) -> Any:
+    def part(self, X: Data) -> Any:
         """Return the table that has the columns: X, or a view of X, which may be None."""
         if self.view is None:
             if isinstance(X, Views):
@@ -166,7 +167,7 @@ class Columns:
             texts[row] = text
         return texts
 
-    def _texts(self, part: Any, rows: np.ndarray | None) -> list[str]:
+    def _texts(self, part: object, rows: np.ndarray | None) -> list[str]:
         """Return the texts of some rows of X; `rows` are their positions, None if all."""
         columns = []
         for position, index in enumerate(self.locate(part)):
@@ -180,12 +181,12 @@ class Columns:
                     )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
-    def strings(self, part: Any) -> Any:
+    def strings(self, part: object) -> object:
         """Return the strings in the single column of X (or a view)."""
         (index,) = self.locate(part)
         return column(part, index)
 
-    def _items(self, values: Any, label: str) -> list[Any]:
+    def _items(self, values: object, label: str) -> list[object]:
         """Return the values of a column as a list."""
         return items(values, label)
 
@@ -250,7 +251,7 @@ def is_view_of(name: str, X: Any) -> bool:
     return isinstance(X, Views) and name in X
 
 
-def _view_of(selection: Any, X: Views, name: str | None) -> tuple[str, Any]:
+def _view_of(selection: object, X: Views, name: str | None) -> tuple[str, object]:
     """Return the name of the view that a selection refers to, and the selection within it."""
     if selection is None:
         selection = name if name in X else X.names[0] if len(X.names) == 1 else None
@@ -291,7 +292,7 @@ def _slice_of_positions(selection: slice, names: Sequence[str] | None) -> slice:
     return slice(start, stop, selection.step)
 
 
-def _position(key: Any, width: int, names: Sequence[str] | None) -> int:
+def _position(key: object, width: int, names: Sequence[str] | None) -> int:
     if isinstance(key, str):
         if names is None:
             raise ValueError(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.data.columns import Columns, choose
@@ -24,7 +25,7 @@ from kernelweave.kernels.data.inputs import (
     items,
     numbers,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 IMPUTE = (
     "; impute missing values, for example with sklearn.impute.SimpleImputer (only rows without any "
@@ -35,7 +36,7 @@ IMPUTE = (
 SHIFT_RATIO = 100.0
 
 
-@stored("Encoded")
+@registered("Encoded")
 @dataclass(frozen=True, repr=False)
 class Encoded(Columns):
     """Columns and their encoding as numeric vectors.
@@ -77,7 +78,7 @@ class Encoded(Columns):
             return len(self.indices)
         return sum(1 if found is None else len(found) for found in self.categories)
 
-    def shifted(self, X: Any) -> Encoded:
+    def shifted(self, X: Data) -> Encoded:
         """Return the columns with offsets that centre those with a large mean in X.
 
         This is for kernels of distances. The core computes ||x||^2 + ||y||^2 - 2 x . y, which loses
@@ -141,11 +142,11 @@ class Encoded(Columns):
         self._refuse_infinite(values, np.arange(values.shape[1]))
         return values - np.array(self.offsets) if self.offsets else values
 
-    def _encode(self, X: Any, indices: list[int]) -> np.ndarray | sp.csr_array:
+    def _encode(self, X: Data, indices: list[int]) -> np.ndarray | sp.csr_array:
         parts = [self._part(X, position, index) for position, index in enumerate(indices)]
         return sp.hstack(parts, format="csr") if self.categories else np.hstack(parts)
 
-    def _part(self, X: Any, position: int, index: int) -> Any:
+    def _part(self, X: Data, position: int, index: int) -> Any:
         found = self.categories[position] if self.categories else None
         if found is not None:
             return one_hot(items(column(X, index), self.label_of(position)), found)
@@ -153,12 +154,12 @@ class Encoded(Columns):
         values = self._numbers(X, position, index)[:, None] - shift
         return sp.csr_array(values) if self.categories else values
 
-    def _numbers(self, X: Any, position: int, index: int) -> np.ndarray:
+    def _numbers(self, X: Data, position: int, index: int) -> np.ndarray:
         values = self._read(X, position, index)
         self._refuse_infinite(values, np.array(position))
         return values
 
-    def _read(self, X: Any, position: int, index: int) -> np.ndarray:
+    def _read(self, X: Data, position: int, index: int) -> np.ndarray:
         """Return a numeric column, shape (n,), with NaN for missing values."""
         try:
             return numbers(column(X, index))
@@ -174,7 +175,7 @@ class Encoded(Columns):
             where = f"Input X contains {what} in column {self.label_of(position)}"
             raise ValueError(f"{where}{IMPUTE if what == 'NaN' else ''}")
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the encoded vectors of the n examples of X as a table."""
         return vector_table(self.values(X))
 
@@ -183,7 +184,7 @@ class Encoded(Columns):
         return len(self.fill) > 0
 
 
-def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
+def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
     """Return the columns of X that a selection refers to, with the categories in X.
 
     Parameters
@@ -212,7 +213,7 @@ def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
     return Encoded(**vars(columns), categories=categories)
 
 
-def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
+def _categories(values: object, label: str) -> tuple[object, ...] | None:
     if holds_numbers(values, label):
         return None
     kinds = set(items(values, label))
@@ -221,7 +222,7 @@ def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
     return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
 
 
-def warn_of_numbers(kinds: set[Any], label: str) -> None:
+def warn_of_numbers(kinds: set[object], label: str) -> None:
     """Warn if all categories of a column are strings that represent numbers."""
     if kinds and all(isinstance(kind, str) and _represents_number(kind) for kind in kinds):
         warn(
@@ -239,7 +240,7 @@ def _represents_number(text: str) -> bool:
     return True
 
 
-def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
+def one_hot(values: list[object], categories: tuple[object, ...]) -> sp.csr_array:
     """Return the one-hot encoding, shape (n, categories); zeros for values of no category."""
     code = {category: index for index, category in enumerate(categories)}
     known = [(row, code[value]) for row, value in enumerate(values) if value in code]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.views import Views, from_frame, is_multi_index, unmasked
 from kernelweave.sequences import Sequences
 
@@ -48,7 +49,7 @@ def as_input(X: Any) -> Any:
     return X
 
 
-def unpacked(X: Any) -> Any:
+def unpacked(X: Data) -> Any:
     """Return dicts and data frames with MultiIndex columns as `Views`, and masked values as NaN."""
     if type(X) is np.ndarray:
         return X
@@ -57,7 +58,7 @@ def unpacked(X: Any) -> Any:
     return from_frame(X) if is_multi_index(X) else unmasked(X)
 
 
-def _as_array(X: Any) -> np.ndarray:
+def _as_array(X: Data) -> np.ndarray:
     # Texts as objects: NumPy's string dtype would pad all of them to the longest one.
     texts = isinstance(X, list | tuple) and any(isinstance(one, str) for one in X)
     X = np.array(X, dtype=object) if texts else np.asarray(X)
@@ -76,7 +77,7 @@ def as_view(table: Any) -> Any:
     return as_input(table)
 
 
-def _holds_texts(table: Sequence[Any]) -> bool:
+def _holds_texts(table: Sequence[object]) -> bool:
     return any(isinstance(one, str | None) for one in table)
 
 
@@ -228,7 +229,7 @@ def items_or_none(values: Any) -> list[Any]:
     return [None if item is None or item != item else item for item in listed]
 
 
-def _some_missing(values: Any, listed: list[Any]) -> bool:
+def _some_missing(values: object, listed: list[Any]) -> bool:
     if hasattr(values, "isna"):
         return bool(values.isna().any())
     return any(value is None or value != value for value in listed)

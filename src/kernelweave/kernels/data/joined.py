@@ -43,7 +43,7 @@ def joined(parts: Sequence[Examples]) -> Examples:
     )
 
 
-def _joined_tables(tables: Sequence[Any]) -> Table:
+def _joined_tables(tables: Sequence[object]) -> Table:
     kinds = {type(table) for table in tables}
     kind = Dense if kinds == {Dense, Sparse} else next(iter(kinds))
     if kind not in _JOINED:

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input, column, is_numeric_array, items_or_none
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Missing")
+@registered("Missing")
 @dataclass(frozen=True)
 class Missing(OnColumns):
     """The number of columns that are missing (NaN or None) in both examples.
@@ -28,7 +29,7 @@ class Missing(OnColumns):
         Name of the kernel.
     """
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         where = choose(self.columns, as_input(X), self.name)
@@ -38,17 +39,17 @@ class Missing(OnColumns):
         _ = found(self, Gaps)
         return [(("copy", layout.source("dot", self)),)]
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the indicators of missing values in the n examples of X, shape (n, columns)."""
         return vector_table(self.columns.missing(X).astype(np.float64))
 
 
-@stored("Gaps")
+@registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
     """Columns of which only the missing values matter; examples are never absent."""
 
-    def absent(self, X: Any) -> None:
+    def absent(self, X: Data) -> None:
         return None
 
     def missing(self, X: Any) -> np.ndarray:
@@ -59,19 +60,19 @@ class Gaps(Columns):
         return missing(part, self.locate(part))
 
 
-@stored("FilledTexts")
+@registered("FilledTexts")
 @dataclass(frozen=True, repr=False)
 class FilledTexts(Columns):
     """Columns of texts in which missing values are empty texts."""
 
-    def absent(self, X: Any) -> np.ndarray | None:
+    def absent(self, X: Data) -> np.ndarray | None:
         return super().absent(X) if self.view else None
 
-    def strings(self, part: Any) -> Any:
+    def strings(self, part: object) -> object:
         # Sequences must not be empty; a single letter contains no n-gram.
         return [item or " " for item in self._items(super().strings(part), self.label)]
 
-    def _items(self, values: Any, label: str) -> list[Any]:
+    def _items(self, values: object, label: str) -> list[object]:
         return ["" if item is None else item for item in items_or_none(values)]
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.encoding import Encoded, one_hot
 from kernelweave.kernels.data.inputs import (
     column,
@@ -28,13 +29,13 @@ from kernelweave.kernels.data.inputs import (
     items_or_none,
     numbers,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 # Largest standard deviation, relative to the largest value, of a column that counts as constant.
 ROUNDING = 16 * np.finfo(float).eps
 
 
-@stored("Standardized")
+@registered("Standardized")
 @dataclass(frozen=True, repr=False)
 class Standardized(Encoded):
     """Columns of numbers and categories, each with mean 0 and variance 1.
@@ -68,7 +69,7 @@ class Standardized(Encoded):
         """Number of columns that are not constant, which is the total variance."""
         return int(np.count_nonzero(self.factors))
 
-    def absent(self, X: Any) -> np.ndarray | None:
+    def absent(self, X: Data) -> np.ndarray | None:
         return super().absent(X) if self.view else None  # imputed in a single table
 
     def _values(self, X: Any) -> np.ndarray | sp.csr_array:
@@ -105,7 +106,7 @@ class Standardized(Encoded):
                 "training data; its values must be on the scale of the training data"
             )
 
-    def _part(self, X: Any, position: int, index: int) -> Any:
+    def _part(self, X: Data, position: int, index: int) -> object:
         found = self.categories[position] if self.categories else None
         factor = self.factors[position]
         if found is not None:
@@ -159,7 +160,7 @@ def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standar
 
 
 def _column(
-    values: Any, label: str, shares: np.ndarray
+    values: object, label: str, shares: np.ndarray
 ) -> tuple[tuple[Any, ...] | None, float, float]:
     """Return the categories of a column (None if numeric), its offset and its factor."""
     if holds_numbers(values, label):

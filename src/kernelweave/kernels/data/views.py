@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
+from ...common.types import Data
+
 
 class Views:
     """Several tables of the same n examples, which scikit-learn can split.
@@ -51,7 +53,7 @@ class Views:
     [1. 0.]
     """
 
-    def __init__(self, views: Mapping[str, Any], *, index: Sequence[Hashable] | None = None):
+    def __init__(self, views: Mapping[str, object], *, index: Sequence[Hashable] | None = None):
         self.views = {name: unmasked(table) for name, table in dict(views).items()}
         self.index = index
         for name in self.views:
@@ -162,12 +164,12 @@ class Views:
         return f"<Views of {self.n} examples: {', '.join(parts)}>"
 
 
-def taken(table: Any, rows: np.ndarray) -> Any:
+def taken(table: object, rows: np.ndarray) -> Any:
     """Return the given rows of a view; None for a view that is None."""
     return None if table is None else _safe_indexing(table, rows)
 
 
-def is_multi_index(X: Any) -> bool:
+def is_multi_index(X: Data) -> bool:
     """Return whether X is a data frame with MultiIndex columns, whose first level are views."""
     return getattr(getattr(X, "columns", None), "nlevels", 1) > 1
 

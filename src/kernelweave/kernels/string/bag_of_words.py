@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Sparse, Table
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -37,7 +38,7 @@ def check_pattern(kernel: BagOfWords) -> None:
         )
 
 
-@stored("BagOfWords", check=check_pattern)
+@registered("BagOfWords", check=check_pattern)
 @dataclass(frozen=True)
 class BagOfWords(OnColumns):
     """Bag-of-words kernel: the dot product of word counts.
@@ -92,7 +93,7 @@ class BagOfWords(OnColumns):
                 f"{self.token_pattern!r}: {error}"
             ) from None
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -104,7 +105,7 @@ class BagOfWords(OnColumns):
             )
         return self.reading(columns, X)
 
-    def reading(self, columns: Columns, X: Any) -> BagOfWords:
+    def reading(self, columns: Columns, X: Data) -> BagOfWords:
         """Return the kernel with the vocabulary of some columns of X.
 
         Parameters
@@ -153,7 +154,7 @@ class BagOfWords(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("dot", self)),)]
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the word counts of the texts.
 
         Parameters

@@ -15,12 +15,12 @@ from kernelweave.kernels.parameters import label, members, whole
 from kernelweave.kernels.string.hamming import FILTERS, cut, spectrum
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 LARGEST_WEIGHT = 255  # largest weight of a word at the centre, as in LS-GKM (8 bits)
 
 
-@stored("GappedKmer")
+@registered("GappedKmer")
 @dataclass(frozen=True)
 class GappedKmer(HammingKernel):
     """Gapped k-mer kernel of gkm-SVM (Ghandi et al., 2014) and LS-GKM (Lee, 2016).

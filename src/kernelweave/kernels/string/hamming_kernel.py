@@ -15,6 +15,7 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -51,7 +52,7 @@ class Words(Texts):
 
     length: int
 
-    def table(self, X: Any, training: bool) -> SequenceTable:
+    def table(self, X: Data, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if some are shorter than the words."""
         table = super().table(X, training)
         absent = self.columns.absent(X)
@@ -149,7 +150,7 @@ class HammingKernel(OnColumns):
                 f"of at most {fits} letters, or store='auto'"
             )
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         columns = choose(self.columns, as_input(X), self.name)
@@ -198,7 +199,7 @@ class HammingKernel(OnColumns):
         return expressions
 
 
-def as_family(kernel: str, name: str, value: Any) -> Any:
+def as_family(kernel: str, name: str, value: Any) -> object:
     """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
 
     Parameters

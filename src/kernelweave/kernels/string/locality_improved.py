@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import whole
 from kernelweave.kernels.string.string_columns import Strings, resolve_length
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import as_alphabet
 
 
@@ -33,7 +34,7 @@ class LocalityQuantity:
         return _core.locality_improved(self.half_window, self.degree)
 
 
-@stored("LocalityImproved")
+@registered("LocalityImproved")
 @dataclass(frozen=True)
 class LocalityImproved(OnColumns):
     """Locality-improved kernel: powers of the fraction of matches in windows (Zien et al., 2000).
@@ -82,7 +83,7 @@ class LocalityImproved(OnColumns):
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         super().__post_init__()
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if self.length is not None:
             return self
         resolved = resolve_length(self, X)

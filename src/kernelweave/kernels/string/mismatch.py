@@ -10,10 +10,10 @@ from kernelweave.kernels.parameters import members, whole
 from kernelweave.kernels.string.hamming import mismatch_values
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Mismatch")
+@registered("Mismatch")
 @dataclass(frozen=True)
 class Mismatch(HammingKernel):
     """Mismatch kernel: k-mers with up to m mismatches (Leslie et al., 2004).

@@ -9,12 +9,13 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.string.string_columns import read_column, warn_of_unknown
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
@@ -39,7 +40,7 @@ class Texts:
     alphabet: Alphabet
     unknown: str
 
-    def table(self, X: Any, training: bool) -> SequenceTable:
+    def table(self, X: Data, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if most letters of training data are unknown."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown)
         if training:
@@ -47,7 +48,7 @@ class Texts:
         return SequenceTable(sequences)
 
 
-@stored("SequenceTable")
+@registered("SequenceTable")
 @dataclass(frozen=True, eq=False)
 class SequenceTable:
     """Sequences of any length, from which the core reads k-mers.
@@ -89,7 +90,7 @@ class SpectrumQuantity:
         return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
 
 
-@stored("Spectrum")
+@registered("Spectrum")
 @dataclass(frozen=True)
 class Spectrum(OnColumns):
     """Spectrum kernel: the dot product of k-mer counts (Leslie, Eskin and Noble, 2002).
@@ -175,7 +176,7 @@ class Spectrum(OnColumns):
         """The length of the k-mers of each member."""
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -207,7 +208,7 @@ class Spectrum(OnColumns):
         return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
 
 
-@stored("NGram")
+@registered("NGram")
 @dataclass(frozen=True)
 class NGram(Spectrum):
     """n-gram kernel: the dot product of the counts of n consecutive bytes (Damashek, 1995).

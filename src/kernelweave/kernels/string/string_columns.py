@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
@@ -36,7 +37,7 @@ class Strings:
     unknown: str
     length: int
 
-    def table(self, X: Any, training: bool) -> PlaneTable:
+    def table(self, X: Data, training: bool) -> PlaneTable:
         """Return the sequences of X; raise ValueError if their lengths differ."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)
@@ -45,7 +46,7 @@ class Strings:
         return PlaneTable(sequences)
 
 
-@stored("PlaneTable")
+@registered("PlaneTable")
 @dataclass(frozen=True, eq=False)
 class PlaneTable:
     """Sequences of equal length, which the core compares as bit planes.

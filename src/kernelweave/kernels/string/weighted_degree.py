@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.numbers import is_whole
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.string.string_columns import Strings, resolve_length
 from kernelweave.kernels.string.wd_quantity import WdQuantity, checked_split, plane_of
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import as_alphabet
 
 STORES = ["auto", "rows", "trie"]
@@ -79,7 +80,7 @@ class PositionalKernel(OnColumns):
         d = self.degree
         return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
-    def resolve(self, X: Any) -> PositionalKernel:
+    def resolve(self, X: Data) -> PositionalKernel:
         if self.length is not None:
             return self
         resolved: PositionalKernel = resolve_length(self, X)
@@ -116,7 +117,7 @@ class PositionalKernel(OnColumns):
         parameters = self.label_parameters()
         return tuple(self.label(parameters | part) for part in self._parts())
 
-    def label_parameters(self) -> dict[str, Any]:
+    def label_parameters(self) -> dict[str, object]:
         """Return the parameters in the names of all members.
 
         Returns
@@ -125,7 +126,7 @@ class PositionalKernel(OnColumns):
         """
         return {"degree": self.degree}
 
-    def _parts(self) -> list[dict[str, Any]]:
+    def _parts(self) -> list[dict[str, object]]:
         length, degrees = self.length or 0, range(1, self.longest + 1)
         if self.split == "degree":
             return [{"k": k} for k in degrees]
@@ -160,7 +161,7 @@ class PositionalKernel(OnColumns):
         return [(("copy", first + plane),) for plane in planes]
 
 
-@stored("WeightedDegree")
+@registered("WeightedDegree")
 @dataclass(frozen=True)
 class WeightedDegree(PositionalKernel):
     """Weighted degree kernel: matches at the same position of two sequences of equal length.
@@ -207,7 +208,7 @@ class WeightedDegree(PositionalKernel):
     """
 
 
-@stored("WeightedDegreeShift")
+@registered("WeightedDegreeShift")
 @dataclass(frozen=True)
 class WeightedDegreeShift(PositionalKernel):
     """Weighted degree kernel with shifts, which also counts matches at different positions.
@@ -259,7 +260,7 @@ class WeightedDegreeShift(PositionalKernel):
                 "[(0, 30), (30, 60)], or WeightedDegree"
             )
 
-    def resolve(self, X: Any) -> PositionalKernel:
+    def resolve(self, X: Data) -> PositionalKernel:
         resolved = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(
@@ -278,6 +279,6 @@ class WeightedDegreeShift(PositionalKernel):
             farthest[start:stop] = np.minimum(farthest[start:stop], inside)
         return tuple(farthest.tolist())
 
-    def label_parameters(self) -> dict[str, Any]:
+    def label_parameters(self) -> dict[str, object]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
         return {"degree": self.degree, "shift": shift}

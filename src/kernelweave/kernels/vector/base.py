@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import View
 from kernelweave.kernels.compile.program import Expression, Instruction, Layout
@@ -36,7 +37,7 @@ class VectorKernel(OnColumns):
         names = [f.name for f in fields(self) if f.name not in ("columns", "name")]
         return {name: getattr(self, name) for name in names}
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -46,7 +47,7 @@ class VectorKernel(OnColumns):
             parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X, self.quantity)
         return replace(self, columns=self.placed(columns, X), **parameters)
 
-    def placed(self, columns: Encoded, X: Any) -> Encoded:
+    def placed(self, columns: Encoded, X: Data) -> Encoded:
         """Return the columns, shifted if that makes the quantity more accurate.
 
         Parameters
@@ -86,7 +87,7 @@ class VectorKernel(OnColumns):
         """The part of the data that the kernel reads."""
         return found(self, Encoded)
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         """Return the instruction of the core that computes the values of a member.
 
         Parameters
@@ -109,7 +110,7 @@ class ExponentialOfDistance(VectorKernel):
 
     gamma: Any = None
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         return ("exp", source, member["gamma"])
 
     @property

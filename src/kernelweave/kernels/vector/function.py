@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -66,7 +67,7 @@ class Evaluated(OnColumns):
         array of shape (n, m)
         """
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -77,7 +78,7 @@ class Evaluated(OnColumns):
         negative = find_negative(kernel._matrix(training), self.repair, title)
         return replace(kernel, negative=negative)
 
-    def found_in(self, X: Any) -> Evaluated:
+    def found_in(self, X: Data) -> Evaluated:
         """Return the kernel with its columns and parameters determined from X.
 
         Parameters
@@ -90,7 +91,7 @@ class Evaluated(OnColumns):
         """
         return replace(self, columns=encode(self.columns, X, self.name))
 
-    def _read(self, X: Any) -> np.ndarray:
+    def _read(self, X: Data) -> np.ndarray:
         """Return the argument of the function: vectors, (n, d), or the texts of a column, (n,)."""
         columns = found(self, Columns)
         if not isinstance(columns, Encoded):
@@ -102,7 +103,7 @@ class Evaluated(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the repaired values of the examples with the training examples.
 
         Parameters
@@ -177,7 +178,7 @@ class Function(Evaluated):
 
     function: Callable[[np.ndarray, np.ndarray], Any]
 
-    def found_in(self, X: Any) -> Evaluated:
+    def found_in(self, X: Data) -> Evaluated:
         columns = choose(self.columns, X, self.name)
         return replace(self, columns=columns) if _are_texts(columns, X) else super().found_in(X)
 
@@ -195,7 +196,7 @@ class Function(Evaluated):
         return values
 
 
-def _are_texts(columns: Columns, X: Any) -> bool:
+def _are_texts(columns: Columns, X: Data) -> bool:
     """Return whether the columns are a single column of strings."""
     part, _ = columns.present(X)
     if part is None or sp.issparse(part) or len(columns.indices) > 1:

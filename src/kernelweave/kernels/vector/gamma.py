@@ -10,19 +10,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.core import _core, single_threaded_blas
+from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import vector_table
 from kernelweave.kernels.data.encoding import Encoded
 
 MEDIAN_EXAMPLES = 1000  # examples over which the median distance is taken: 500,000 pairs
 
 
-def concrete_gamma(gamma: Any, columns: Encoded, X: Any, quantity: str = "dot") -> Any:
+def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "dot") -> object:
     """Return the numeric value of gamma; numbers are returned unchanged.
 
     Parameters

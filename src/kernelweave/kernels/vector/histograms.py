@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance, VectorKernel
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class NonNegative:
 
     columns: Encoded
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the vectors of the n examples of X; raise ValueError if a value is negative."""
         values = self.columns.values(X)
         if values.min() < 0:
@@ -34,7 +35,7 @@ class NonNegative:
         return vector_table(values)
 
 
-@stored("ChiSquared")
+@registered("ChiSquared")
 @dataclass(frozen=True)
 class ChiSquared(ExponentialOfDistance):
     """Chi-squared kernel exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) on nonnegative vectors.
@@ -69,7 +70,7 @@ class ChiSquared(ExponentialOfDistance):
         return NonNegative(found(self, Encoded))
 
 
-@stored("Intersection")
+@registered("Intersection")
 @dataclass(frozen=True)
 class Intersection(VectorKernel):
     """Histogram intersection kernel sum_f min(x_f, y_f) on nonnegative vectors.

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("IdTable")
+@registered("IdTable")
 @dataclass(frozen=True, eq=False)
 class IdTable:
     """The position of each example in the training data.
@@ -46,7 +47,7 @@ class Positions:
         return IdTable(np.arange(n) if training else np.full(n, -1))
 
 
-@stored("Identity")
+@registered("Identity")
 @dataclass(frozen=True)
 class Identity(Kernel):
     """Identity kernel: 1 if both arguments are the same training example, 0 otherwise.
@@ -68,7 +69,7 @@ class Identity(Kernel):
      [2.  4.5]]
     """
 
-    def resolve(self, X: Any) -> Identity:
+    def resolve(self, X: Data) -> Identity:
         return self
 
     @property

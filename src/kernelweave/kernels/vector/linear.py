@@ -12,10 +12,10 @@ from kernelweave.kernels.compile.examples import Dense, Reader, Sparse
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import VectorKernel
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Linear")
+@registered("Linear")
 @dataclass(frozen=True)
 class Linear(VectorKernel):
     """Linear kernel, the dot product of x and y.

@@ -7,10 +7,10 @@ from typing import Any
 
 from kernelweave.kernels.compile.program import Instruction
 from kernelweave.kernels.vector.base import VectorKernel
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Polynomial")
+@registered("Polynomial")
 @dataclass(frozen=True)
 class Polynomial(VectorKernel):
     """Polynomial kernel (gamma <x, y> + coef0)^degree.
@@ -43,5 +43,5 @@ class Polynomial(VectorKernel):
 
     quantity = "dot"
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         return ("power", source, member["gamma"], member["coef0"], member["degree"])

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -23,10 +24,10 @@ from kernelweave.kernels.vector.matrix_repair import (
     projected,
     repaired,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Matrix")
+@registered("Matrix")
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """A kernel matrix that kernels share; compared by identity, not by values.
@@ -63,11 +64,11 @@ class Matrix:
         """Eigenvectors of the negative eigenvalues, shape (n, r), or None."""
         return find_negative(self.values, "clip", "Precomputed")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"values": self.values}
 
 
-@stored("Precomputed")
+@registered("Precomputed")
 @dataclass(frozen=True)
 class Precomputed(OnColumns):
     """A precomputed kernel matrix.
@@ -123,7 +124,7 @@ class Precomputed(OnColumns):
             object.__setattr__(self, "matrix", Matrix.of(self.matrix))
         check_repair("Precomputed", self.repair)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -136,7 +137,7 @@ class Precomputed(OnColumns):
         matrix = kernel._similarities(X, training=True)
         return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _on_row_numbers(self, X: Any) -> Kernel:
+    def _on_row_numbers(self, X: Data) -> Kernel:
         """Return the kernel on the column of X that contains row numbers."""
         kernel = replace(self, columns=choose(self.columns, X, self.name))
         if len(kernel.columns.indices) != 1:
@@ -158,7 +159,7 @@ class Precomputed(OnColumns):
         return self.matrix is None and isinstance(self.columns, str | None)
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         raise ValueError("Precomputed cannot be repeated on every column")
 
     @property
@@ -170,7 +171,7 @@ class Precomputed(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the repaired similarities of the examples to the training examples.
 
         Parameters
@@ -217,7 +218,7 @@ class Precomputed(OnColumns):
         numbers[slice(None) if rows is None else rows] = whole
         return numbers
 
-    def _similarities(self, X: Any, training: bool) -> np.ndarray:
+    def _similarities(self, X: Data, training: bool) -> np.ndarray:
         if training and self.columns.absent(X) is not None:
             raise ValueError(
                 f"{self._title(self)}: the training matrix contains rows of NaN; for absent "
@@ -232,5 +233,5 @@ class Precomputed(OnColumns):
             )
         return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_repaired"}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("RBF")
+@registered("RBF")
 @dataclass(frozen=True)
 class RBF(ExponentialOfDistance):
     """RBF (Gaussian) kernel exp(-gamma ||x - y||^2).
@@ -41,11 +41,11 @@ class RBF(ExponentialOfDistance):
 
     quantity = "sqdist"
 
-    def placed(self, columns: Encoded, X: Any) -> Encoded:
+    def placed(self, columns: Encoded, X: Data) -> Encoded:
         return columns.shifted(X)
 
 
-@stored("Laplacian")
+@registered("Laplacian")
 @dataclass(frozen=True)
 class Laplacian(ExponentialOfDistance):
     """Laplacian kernel exp(-gamma sum_f |x_f - y_f|).

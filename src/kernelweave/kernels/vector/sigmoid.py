@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Sigmoid")
+@registered("Sigmoid")
 @dataclass(frozen=True)
 class Sigmoid(Evaluated):
     """Sigmoid kernel tanh(gamma <x, y> + coef0), made positive semidefinite on the training data.
@@ -70,12 +71,12 @@ class Sigmoid(Evaluated):
     def labels(self) -> tuple[str, ...]:
         return tuple(self.label(one) for one in self.members)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if not self.is_family:
             return super().resolve(X)
         return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
 
-    def found_in(self, X: Any) -> Evaluated:
+    def found_in(self, X: Data) -> Evaluated:
         columns = encode(self.columns, X, self.name)
         return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
 

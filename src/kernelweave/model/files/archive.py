@@ -20,7 +20,7 @@ import re
 import stat
 import zipfile
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     return open(path, "rb")
 
 
-def check_key(key: Any) -> None:
+def check_key(key: object) -> None:
     """Raise TypeError or ValueError unless `key` is None or at least 16 bytes."""
     if key is None:
         return
@@ -80,7 +80,7 @@ def check_key(key: Any) -> None:
 def write_archive(
     file: BinaryIO,
     name: str,
-    document: Any,
+    document: object,
     arrays: Mapping[str, np.ndarray],
     key: bytes | None = None,
 ) -> None:
@@ -109,7 +109,7 @@ def write_archive(
 def _write_members(
     archive: zipfile.ZipFile,
     name: str,
-    document: Any,
+    document: object,
     arrays: Mapping[str, np.ndarray],
     key: bytes | None,
 ) -> None:
@@ -149,7 +149,7 @@ def _signature(key: bytes, sums: bytes) -> str:
 class _Hashed:
     """A stream that computes the SHA-256 of what is written to it."""
 
-    def __init__(self, stream: Any):
+    def __init__(self, stream: IO[bytes]):
         self._stream = stream
         self.digest = hashlib.sha256()
 
@@ -267,7 +267,7 @@ def _exactly(stream: Any, count: int) -> bytes:
     return data
 
 
-def _declared(start: bytes, header: bytes) -> tuple[np.dtype, Any, tuple[int, ...]]:
+def _declared(start: bytes, header: bytes) -> tuple[np.dtype, object, tuple[int, ...]]:
     """Return dtype, order and shape from the header of an array.
 
     NumPy's reader accepts any Python literal as header; this one accepts one form only.
@@ -287,5 +287,5 @@ def _bytes_of(dtype: np.dtype, shape: tuple[int, ...], available: int) -> int:
     return size
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")

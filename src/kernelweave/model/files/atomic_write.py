@@ -18,7 +18,7 @@ STALE = 24 * 3600.0  # age in seconds at which a temporary file is considered ab
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file for writing that replaces `path` when the context ends.
 
     The temporary file ``NAME.<16 hex digits>.part`` is in the same directory. It is synchronised to

@@ -26,7 +26,7 @@ from ...kernels.compile.examples import Examples
 from ...optimization.result import Result
 from ...problem.problem import Problem
 from .archive import Archive, open_regular, write_archive
-from .atomic_write import whole_file
+from .atomic_write import atomic_write
 from .kw import Writer
 from .type_check import fits
 
@@ -122,7 +122,7 @@ class Checkpoint:
         alpha, weights = self._last
         document = {"kernelweave-checkpoint": FORMAT, "key": self._key}
         try:
-            with whole_file(self.path) as file:
+            with atomic_write(self.path) as file:
                 write_archive(file, DOCUMENT, document, {"alpha": alpha, "weights": weights})
         except OSError as error:
             warn(
@@ -166,7 +166,7 @@ def try_out(path: str | os.PathLike[str], n: int) -> None:
     """Raise ValueError if the checkpoint of n examples cannot be written, before a fit begins."""
     trial = Path(f"{os.fspath(path)}.{token_hex(8)}.trial")
     try:
-        with whole_file(trial) as file:
+        with atomic_write(trial) as file:
             file.write(bytes(8 * n))
         trial.unlink(missing_ok=True)
     except OSError as error:
@@ -208,7 +208,7 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
     return ""
 
 
-def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
+def data_key(kernels: object, normalize: object, examples: Examples) -> str:
     """Return a digest of the encoded examples and the kernels.
 
     Parameters
@@ -230,18 +230,18 @@ def problem_key(problem: Problem, data: str) -> str:
 class _KeyWriter(Writer):
     """A writer that accepts every object, for digests."""
 
-    def other(self, value: Any) -> Any:
+    def other(self, value: object) -> Any:
         return repr(value)
 
 
-def encoded(value: Any) -> tuple[Any, list[np.ndarray]]:
+def encoded(value: object) -> tuple[object, list[np.ndarray]]:
     """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
     writer = _KeyWriter()
     document = writer.encode(value)
     return document, list(writer.arrays.values())
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the SHA-256 of a value, see `encoded`."""
     document, arrays = encoded(value)
     digest = hashlib.sha256(json.dumps(document).encode())

@@ -24,7 +24,6 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number | np.ndarray,
     "best_score_": Number,
-    "calibration_": np.ndarray,
     "calibrators_": tuple,
     "candidates_": list,
     "certifies_": str,
@@ -165,7 +164,7 @@ def check_fitted(estimator: Any) -> None:
     _check_certificate(found, model.n_weight_vectors)
 
 
-def _check_parameter(name: str, value: Any, outputs: int) -> None:
+def _check_parameter(name: str, value: object, outputs: int) -> None:
     """Check a number, or an array with a number for each output."""
     values = np.asarray(value)
     if values.shape not in ((), (outputs,)) or values.dtype.kind not in "fi":
@@ -195,7 +194,7 @@ def _check_certificate(found: dict[str, Any], rows: int) -> None:
             raise ValueError("history_ must be a list of dictionaries with the key 'gap'")
 
 
-def _is_entry(entry: Any) -> bool:
+def _is_entry(entry: object) -> bool:
     """Return whether a value is an entry of a history: a dictionary with a gap."""
     return (
         isinstance(entry, dict)

@@ -23,18 +23,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from ...kernels import Kernel
 from ...sequences import Sequences
 from .archive import Archive, check_key, open_regular, write_archive
-from .atomic_write import whole_file
+from .atomic_write import atomic_write
 from .fitted_state import COPIES, LEARNED, check_fitted, check_types, with_copies
 from .lsgkm import is_lsgkm, read_lsgkm
-from .registry import Stored, stored_as, stored_class
+from .registry import Entry, entry_of_class, entry_of_name
 from .type_check import fits
+
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
 
 FORMAT = 3
 FIRST_WITH_SUMS = 2
@@ -60,7 +63,9 @@ NOT_YET_IMPORTED = (
 MAX_LENGTH = 1 << 20  # of the sequences of a kernel, if the model has no sequences to compare with
 
 
-def save(estimator: Any, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+def save(
+    estimator: FittedEstimator, path: str | os.PathLike[str], *, key: bytes | None = None
+) -> None:
     """Write a fitted estimator to a file (atomic write).
 
     Parameters
@@ -92,11 +97,11 @@ def save(estimator: Any, path: str | os.PathLike[str], *, key: bytes | None = No
     }
     for entry, value in writer.objects:
         entry.check(value)
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         write_archive(file, DOCUMENT, document, writer.arrays, key)
 
 
-def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> FittedEstimator:
     """Return the estimator that `save` wrote to a file, or the model of an LS-GKM file.
 
     Files of unknown origin can be loaded safely: no code from the file is executed, memory is
@@ -159,7 +164,7 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
             raise ValueError(f"{os.fspath(path)!r} is not a {kind}: {reason}") from error
 
 
-def _loaded(file: BinaryIO, key: bytes | None) -> Any:
+def _loaded(file: BinaryIO, key: bytes | None) -> FittedEstimator:
     from ...estimators.parameters import check_parameters  # estimators import this module
 
     archive = Archive(file, DOCUMENT, key)
@@ -175,7 +180,7 @@ def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     parameters = reader.decode(document["parameters"])
     for name in NOT_SAVED:
         parameters.pop(name, None)
-    estimator = stored_as(document["estimator"]).cls(**parameters)
+    estimator: FittedEstimator = entry_of_name(document["estimator"]).cls(**parameters)
     check_parameters(estimator)
     fitted = reader.decode(document["fitted"])
     reader.check_lengths()
@@ -185,7 +190,8 @@ def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     else:
         check_types(fitted, LEARNED)
         fitted["_model"].check()
-    vars(estimator).update(fitted)
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
     estimator._check_loaded()
     check_fitted(estimator)
     return estimator
@@ -205,8 +211,8 @@ def _without_clock(history: list[Any]) -> list[Any]:
     ]
 
 
-def _name_of(estimator: Any) -> str:
-    entry = stored_class(type(estimator))
+def _name_of(estimator: FittedEstimator) -> str:
+    entry = entry_of_class(type(estimator))
     if entry is None:
         raise ValueError(f"a {type(estimator).__name__} cannot be saved, only {ESTIMATORS}")
     return entry.name
@@ -217,22 +223,22 @@ class Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self.objects: list[tuple[Stored, Any]] = []
+        self.objects: list[tuple[Entry, Any]] = []
 
-    def encode(self, value: Any) -> Any:
+    def encode(self, value: object) -> Any:
         """Return the JSON form of a value; arrays are collected in `arrays`."""
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
         if hasattr(value, "for_file"):  # a simpler object represents it
             return self.encode(value.for_file())
-        if entry := stored_class(type(value)):
+        if entry := entry_of_class(type(value)):
             self.objects.append((entry, value))
             fields = {name: self.encode(getattr(value, name)) for name in entry.fields}
             return {"object": entry.name, "fields": fields}
         return self.other(value)
 
-    def other(self, value: Any) -> Any:
+    def other(self, value: object) -> Any:
         """Return the JSON form of a value of another type, or raise ValueError."""
         raise ValueError(
             f"a {type(value).__name__} cannot be saved: {value!r}; files contain no code: save "
@@ -281,7 +287,7 @@ class Reader:
             "bytes": lambda text: text.encode("latin-1"),
         }
 
-    def decode(self, value: Any) -> Any:
+    def decode(self, value: object) -> Any:
         """Return the value of its JSON form."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
@@ -298,7 +304,7 @@ class Reader:
         return array
 
     def _object(self, name: str, fields: dict[str, Any]) -> Any:
-        entry = stored_as(name)
+        entry = entry_of_name(name)
         values = {field: self.decode(content) for field, content in fields.items()}
         for field, value in values.items():
             if field not in entry.fields or not fits(value, entry.hints[field]):

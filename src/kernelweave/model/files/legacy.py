@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...optimization.summary import PlanSummary
-from .registry import stored
+from .registry import registered
 
 
-@stored("Pace")
+@registered("Pace")
 @dataclass(frozen=True)
 class Pace:
     """Accuracy of inner solutions, in a plan of version 0.2."""
@@ -19,13 +18,13 @@ class Pace:
     least: float
 
 
-@stored("Plan")
+@registered("Plan")
 @dataclass(frozen=True, repr=False)
 class OldPlan:
     """The plan of a model that version 0.2 has saved."""
 
     engine: str
-    algorithm: Any = None
+    algorithm: object = None
     step: str | None = None
     pace: Pace | None = None
     alignment: str | None = None

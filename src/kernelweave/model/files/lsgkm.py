@@ -12,7 +12,7 @@ import gzip
 import os
 import re
 import warnings
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from ...kernels import CompiledKernels, Exponential, GappedKmer, Kernel
 from ...kernels.compile.normalized_kernels import Unit
 from ...kernels.compose.algebra import Named
 from ..model import Model
-from .atomic_write import whole_file
-from .registry import stored_as
+from .atomic_write import atomic_write
+from .registry import entry_of_name
+
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
 
 GZIP = b"\x1f\x8b"
 EXPANSION = 64  # a compressed file may expand by this factor,
@@ -54,7 +57,7 @@ def is_lsgkm(start: bytes) -> bool:
     return start.startswith((b"svm_type", GZIP))
 
 
-def read_lsgkm(file: BinaryIO) -> Any:
+def read_lsgkm(file: BinaryIO) -> FittedEstimator:
     """Return the model of an LS-GKM file as a fitted estimator.
 
     Parameters
@@ -138,12 +141,12 @@ def _estimator(
     coef: np.ndarray,
     sequences: list[str],
     intercept: float,
-) -> Any:
+) -> FittedEstimator:
     """Return the fitted estimator with coefficients of shape (n_support,)."""
     kind = _one(header, "svm_type")
     if kind not in ESTIMATORS or header.get("nr_class") != ["2"]:
         raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, not {kind!r}")
-    estimator = stored_as(ESTIMATORS[kind]).cls(kernel, normalize="unit")
+    estimator: FittedEstimator = entry_of_name(ESTIMATORS[kind]).cls(kernel, normalize="unit")
     resolved = kernel.resolve(sequences)
     compiled = CompiledKernels((resolved if isinstance(kernel, Exponential) else Unit(resolved),))
     estimator._model = Model(
@@ -161,7 +164,7 @@ def _estimator(
     return estimator
 
 
-def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
+def export_lsgkm(model: FittedEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file that gkmpredict of LS-GKM reads.
 
     Parameters
@@ -200,7 +203,7 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
     order = np.argsort(coef < 0, kind="stable")  # LS-GKM expects the first class first
     lines = _header(kernel, gamma, coef, float(fitted.intercept[0]), hasattr(model, "classes_"))
     lines += [f"{coef[i]:.16g} {sequences[i]}" for i in order]
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode("ascii"))
 
 

@@ -14,7 +14,7 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Stored:
+class Entry:
     """Entry of the registry.
 
     Attributes
@@ -35,7 +35,7 @@ class Stored:
     cls: type
     fields: tuple[str, ...]
     check: Callable[[Any], None]
-    make: Callable[..., Any]
+    make: Callable[..., object]
 
     @cached_property
     def hints(self) -> dict[str, Any]:
@@ -47,11 +47,11 @@ class Stored:
         return get_type_hints(annotated, localns={"Kernel": Kernel})
 
 
-_BY_NAME: dict[str, Stored] = {}
-_BY_CLASS: dict[type, Stored] = {}
+_BY_NAME: dict[str, Entry] = {}
+_BY_CLASS: dict[type, Entry] = {}
 
 
-def stored(
+def registered(
     name: str,
     *,
     fields: Sequence[str] | None = None,
@@ -80,7 +80,7 @@ def stored(
         found = fields
         if found is None:
             found = [field.name for field in dataclasses.fields(cls) if field.init]
-        _BY_NAME[name] = _BY_CLASS[cls] = Stored(name, cls, tuple(found), check, cls)
+        _BY_NAME[name] = _BY_CLASS[cls] = Entry(name, cls, tuple(found), check, cls)
         return cls
 
     return register
@@ -105,13 +105,13 @@ def formerly(name: str, cls: type) -> Callable[[Factory], Factory]:
     return register
 
 
-def stored_as(name: Any) -> Stored:
+def entry_of_name(name: object) -> Entry:
     """Return the entry of a name; raise ValueError if it is not registered."""
     if not isinstance(name, str) or name not in _BY_NAME:
         raise ValueError(f"{name!r} is not the name of a registered class")
     return _BY_NAME[name]
 
 
-def stored_class(cls: type) -> Stored | None:
+def entry_of_class(cls: type) -> Entry | None:
     """Return the entry of a class, or None; subclasses of registered classes are not registered."""
     return _BY_CLASS.get(cls)

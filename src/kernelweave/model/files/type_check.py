@@ -14,11 +14,11 @@ def fits(value: Any, hint: Any) -> bool:
     ----------
     value : object
     hint : type annotation
-        Any, a class (protocols must be runtime-checkable), a union, or ``tuple[...]``. A bool is
-        not an int; an int is accepted as float.
+        Any, object, a class (protocols must be runtime-checkable), a union, or ``tuple[...]``. A
+        bool is not an int; an int is accepted as float.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
+    if hint is Any or hint is object:
         return True
     if origin in (typing.Union, types.UnionType):
         return any(fits(value, one) for one in arguments)
@@ -31,7 +31,7 @@ def fits(value: Any, hint: Any) -> bool:
     return isinstance(value, type(None) if hint is None else hint)
 
 
-def _items_fit(values: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
+def _items_fit(values: tuple[object, ...], hints: tuple[object, ...]) -> bool:
     if len(hints) == 2 and hints[1] is Ellipsis:
         return all(fits(value, hints[0]) for value in values)
     return len(values) == len(hints) and all(map(fits, values, hints))

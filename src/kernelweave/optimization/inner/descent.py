@@ -21,11 +21,11 @@ Conjugate gradients are slow if K is ill-conditioned; another solver then takes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...common.roots import root
+from ...common.types import Numbers
 from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..certifier import certified
@@ -303,7 +303,7 @@ def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
 
 
 def project(
-    point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, kinks: Any = 0.0
+    point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, kinks: Numbers = 0.0
 ) -> np.ndarray:
     """Return the feasible alpha nearest to a point, shape (n,).
 

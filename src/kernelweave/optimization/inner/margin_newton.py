@@ -61,8 +61,8 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
             system = KKTSystem.definite(kernel, stiff)
         except LinAlgError:
             return
-        dbeta, dbias = system.solve(stiff * (alpha - beta), total - beta.sum())
-        dv = kernel @ dbeta
+        dbeta, shift = system.solve(stiff * (alpha - beta), total - beta.sum())
+        dv, dbias = kernel @ dbeta, float(shift)
         slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
         now, step = value(beta, v, bias, ent), 1.0
         while value(beta + step * dbeta, v + step * dv, bias + step * dbias, ent) > (

@@ -24,7 +24,7 @@ class Method(ABC):
         return False
 
     @property
-    def far(self) -> bool:
+    def remote(self) -> bool:
         """Whether remote examples (`kernelweave.dask`) are supported."""
         return self.combines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class ConeProgram:
         Rows whose multipliers are theta_m sqrt(s_m).
     """
 
-    def __init__(self, clarabel: Any):
+    def __init__(self, clarabel: ModuleType):
         self.clarabel = clarabel
         self.linear: list[np.ndarray] = []
         self.quadratic: list[np.ndarray] = []
@@ -44,7 +45,7 @@ class ConeProgram:
 
     @classmethod
     def of(
-        cls, clarabel: Any, problem: Problem, factors: list[np.ndarray], exponent: float
+        cls, clarabel: ModuleType, problem: Problem, factors: list[np.ndarray], exponent: float
     ) -> ConeProgram:
         """Return the dual of a problem as a cone program.
 
@@ -62,21 +63,21 @@ class ConeProgram:
         program.sizes = program.regularizer(problem.norm, program.alpha, factors, exponent)
         return program
 
-    def variables(self, count: int, linear: Any = 0.0, quadratic: Any = 0.0) -> slice:
+    def variables(self, count: int, linear: object = 0.0, quadratic: object = 0.0) -> slice:
         """Append variables with linear and quadratic costs, and return their positions in x."""
         self.linear.append(np.broadcast_to(np.asarray(linear, dtype=float), (count,)))
         self.quadratic.append(np.broadcast_to(np.asarray(quadratic, dtype=float), (count,)))
         self.n_columns += count
         return slice(self.n_columns - count, self.n_columns)
 
-    def rows(self, right: np.ndarray, *terms: tuple[slice, Any]) -> None:
+    def rows(self, right: np.ndarray, *terms: tuple[slice, object]) -> None:
         """Append rows right - sum_k matrix_k x[where_k]; a call of `cone` must follow."""
         for where, matrix in terms:
             self.blocks.append((self.n_rows, where.start, sp.coo_array(matrix)))
         self.right.append(right)
         self.n_rows += len(right)
 
-    def cone(self, kind: str, *arguments: Any, times: int = 1) -> None:
+    def cone(self, kind: str, *arguments: object, times: int = 1) -> None:
         """Append `times` cones of a kind, for the rows appended last."""
         make = getattr(self.clarabel, f"{kind}ConeT")
         self.cones.extend(make(*arguments) for _ in range(times))

@@ -33,7 +33,7 @@ from ...common.numbers import as_number
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
 from ...losses import Loss
-from ...model.files.registry import stored
+from ...model.files.registry import registered
 from ...norms import Norm
 from ...problem.problem import Problem
 from ..result import Result
@@ -51,7 +51,7 @@ ENTER = 1000  # kernels that join the sample after a pass over all of them
 MAX_PASSES = 4  # passes over all kernels
 
 
-@stored("MWU")
+@registered("MWU")
 @dataclass(frozen=True)
 class MWU(Method):
     """Multiplicative weight updates, for p = 1 and the squared hinge loss.
@@ -98,7 +98,7 @@ class MWU(Method):
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
 
     @property
-    def far(self) -> bool:
+    def remote(self) -> bool:
         """Whether remote examples are supported: rounds are played on batches of local ones."""
         return True
 

@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dpstrf
 
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
-from ...model.files.registry import stored
+from ...model.files.registry import registered
 from ...norms import Norm
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
@@ -54,7 +54,7 @@ RANK = 1e-11  # pivots below this, relative to the largest diagonal element, cou
 NEAR = 1e-7  # distance from a bound, relative to the largest alpha, that counts as zero
 
 
-@stored("QCQP")
+@registered("QCQP")
 @dataclass(frozen=True)
 class QCQP(Method):
     """The dual as a cone program for Clarabel: slow but accurate, for small problems.
@@ -164,7 +164,7 @@ def _certified(
 ) -> tuple[Certificate, Point]:
     """Return the certificate and the point of the engine's alpha with weights theta, (M,)."""
     certificate = problem.certificate(alpha, engine.combined(theta), s, theta)
-    return certificate, Point(alpha, theta, certificate.bias)
+    return certificate, Point(alpha, theta, float(certificate.bias))
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ import numpy as np
 from ...common.numbers import as_number
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
-from ...model.files.registry import stored
+from ...model.files.registry import registered
 from ...norms import Norm
 from ...problem.problem import Problem
 from ..result import Result
@@ -45,7 +45,7 @@ from .sifting import EARLY_TOL, FEW, ROOM, first_guess, highest, sift
 from .smoothed_problem import SmoothedProblem
 
 
-@stored("SKM")
+@registered("SKM")
 @dataclass(frozen=True)
 class SKM(Method):
     """The support kernel machine, for p = 1.
