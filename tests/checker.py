@@ -5,7 +5,8 @@
 
 with s_m = alpha' K_m alpha, ||w_m||^2 = theta_m^2 s_m, f_i = sum_m theta_m (K_m alpha)_i + b. For
 block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate. The gap
-is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs.
+is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs. Without an intercept tau is
+None: b and the best constant are 0, and alphas may have any sum.
 
 Only NumPy is used and nothing of the library: what a fit leaves behind comes in as arrays. Machines
 that share their weights are rows of y and alpha. With kernel matrices of extended precision
@@ -63,7 +64,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     y : targets, shape (n,) or (machines, n): -1 and 1 for margins; not used for one class.
     C : costs, shape (n,): the C of the estimator times sample and class weights.
     alpha : signed dual variables, shape (n,) or (machines, n).
-    bias : a number or (machines,); tau : what alpha (of each machine) must add up to.
+    bias : a number or (machines,); tau : what alpha (of each machine) must add up to, or None.
     loss : its name; parameter : its epsilon or sigma, where it has one; norm : a `Norm`.
 
     Raises
@@ -76,7 +77,11 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
         y, bias = y - bias, 0 * bias
     if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
         raise Infeasible("there are values that are not finite")
-    _check_sum(alpha, tau)
+    if tau is None and np.any(bias):
+        raise Infeasible(f"there is no intercept, but the bias is {bias.ravel()}")
+    sums = np.zeros(len(alpha)) if tau is None else alpha.sum(axis=1)
+    intercept, tau = tau is not None, tau or 0.0
+    _check_sum(alpha, sums, tau)
     _check_box(alpha, y, C, loss)
     size = _check_weights(theta, norm)
     g = np.einsum("mij,cj->mci", K, alpha)
@@ -88,16 +93,16 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
     # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
-    missed = bias.ravel() @ (alpha.sum(axis=1) - tau)
+    missed = bias.ravel() @ (sums - tau)
     primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
-    best = [_best_constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
+    constant = _best_constant if intercept else _zero
+    best = [constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
     return Values(float(primal), float(dual), float(sum(best)))
 
 
-def _check_sum(alpha, tau):
-    drift = np.abs(alpha.sum(axis=1) - tau)
-    if np.any(drift > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
-        raise Infeasible(f"alphas add up to {alpha.sum(axis=1)}, not to {tau}")
+def _check_sum(alpha, sums, tau):
+    if np.any(np.abs(sums - tau) > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
+        raise Infeasible(f"alphas add up to {sums}, not to {tau}")
 
 
 def _check_box(alpha, y, C, loss):
@@ -156,6 +161,11 @@ def _best_constant(y, C, loss, p):
         third = (hi - lo) / 3
         lo, hi = (lo, hi - third) if cost(lo + third) <= cost(hi - third) else (lo + third, hi)
     return min(cost(b) for b in (lo, hi, *kinks))
+
+
+def _zero(y, C, loss, p):
+    """Return sum_i C_i V(0, y_i)."""
+    return np.sum(C * LOSS[loss](np.zeros_like(y), y, p))
 
 
 def _entropy(part):

@@ -557,7 +557,7 @@ def test_refusal_names_the_methods_that_serve():
         ("newton", norms.Block(3), losses.Hinge(), False),
         ("analytic", norms.Lp(1), losses.Hinge(), False),
         ("uniform", norms.Lp(2), losses.Hinge(), False),
-        ("mwu", norms.Lp(1), losses.Hinge(), False),
+        ("mwu", norms.Lp(1), losses.Logistic(), False),
         ("alignment", norms.Lp(2), losses.OneClass(), False),
         ("alignment", norms.Lp(2), losses.Hinge(), True),
         ("skm", norms.Lp(1), losses.Hinge(), True),

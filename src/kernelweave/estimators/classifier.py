@@ -24,6 +24,7 @@ from ..model.files.registry import stored
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .calibration import calibrators, probabilities
@@ -70,6 +71,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     class_weight: dict[Any, float] | str | None = None
     share_weights: bool = False
     calibrate: str | None = None
+    fit_intercept: bool = True
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
@@ -91,9 +93,10 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
         targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
+        tau = sum_constraint(self.fit_intercept)
         if np.isinf(costs).any():
-            return [HardMarginProblem.separating(loss, norm, y, costs > 0) for y in targets]
-        return [Problem.of(loss, norm, y, costs) for y in targets]
+            return [HardMarginProblem.separating(loss, norm, y, costs > 0, tau) for y in targets]
+        return [Problem.of(loss, norm, y, costs, tau) for y in targets]
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -307,6 +310,9 @@ class MKLClassifier(BaseClassifier):
           examples become support vectors;
         * "smooth_hinge" : log(1 + exp(sigma (1 - y f))) / sigma, a differentiable hinge. Pass
           ``losses.SmoothHinge(sigma)`` for other values of sigma.
+    fit_intercept : bool
+        Whether the decision function has an intercept b. Without one, f(x) is a sum over the
+        kernels alone, as in group lasso; the constant model is then f = 0.
     calibrate : {"sigmoid", "isotonic"} or None
         How `predict_proba` and `predict_set` map decision values to probabilities. The function
         is fitted to decision values of 5-fold cross-fitting, for which all folds use the kernel
@@ -494,4 +500,5 @@ class MKLClassifier(BaseClassifier):
                 f"{y[0, alike[0]]} for all examples; remove that column"
             )
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
+        tau = sum_constraint(self.fit_intercept)
+        return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs, tau) for one in y.T], y

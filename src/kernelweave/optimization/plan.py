@@ -284,11 +284,13 @@ def make_plan(
         Name of the engine.
     options : Options
     """
-    if isinstance(problem, HardMarginProblem) and not problem.constant_is_optimal(0.0):
+    trivial = problem.constant_is_optimal(0.0)
+    if isinstance(problem, HardMarginProblem) and not (trivial or method.solves_hard_margins):
         soft = make_plan(method, problem.soft(1.0), engine, name, options)
         return replace(soft, solver=HardMargin(soft.solver))
-    if not isinstance(method, Trained) and not problem.constant_is_optimal(0.0):
-        return Plan(name, Uniform(), method.solver(engine.costs))
+    if not isinstance(method, Trained) and not trivial:
+        start = Uniform() if method.alignment is None else Aligned(method.alignment)
+        return Plan(name, start, method.solver(engine.costs))
     if not isinstance(method, Trained):
         method = AUTO
     costs, n, M = engine.costs, engine.n, engine.n_kernels
@@ -465,7 +467,7 @@ class _Planner:
         risk = self.problem.risk
         if not risk.separates:
             return False
-        zero = risk.tau == 0 and not risk.term.ent.any()  # alpha = 0 is feasible
+        zero = risk.allows_zero and not risk.term.ent.any()  # alpha = 0 is feasible
         complete = self._step_name is not None and (
             self._accuracy is not None and self._accuracy.largest == 0
         )

@@ -28,6 +28,16 @@ class Method(ABC):
         """Whether remote examples (`kernelweave.dask`) are supported."""
         return self.combines
 
+    @property
+    def alignment(self) -> str | None:
+        """Kernel alignment that fixes the weights before training, or None."""
+        return None
+
+    @property
+    def solves_hard_margins(self) -> bool:
+        """Whether hard margins are solved as they are, instead of by a sequence of soft ones."""
+        return False
+
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
         """Return whether it can solve problems with this norm."""

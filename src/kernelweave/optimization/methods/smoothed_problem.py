@@ -127,7 +127,8 @@ class SmoothedProblem:
     def violations(self) -> Violations:
         """Return the KKT violations of the smoothed problem."""
         F = self.engine.combined(self.eta / self.cost)
-        return Violations(self.problem.term, self.engine.alpha, F)
+        fixed_sum = self.problem.risk.has_intercept
+        return Violations(self.problem.term, self.engine.alpha, F, fixed_sum=fixed_sum)
 
     def improve(self, certificate: Certificate) -> None:
         """Solve one working set of the smoothed problem; first reduce kappa if it is solved."""
@@ -187,17 +188,16 @@ class SmoothedProblem:
         If the working set has all examples, its kernel matrices are cached, and the outputs are
         computed from them.
         """
-        engine, term = self.engine, self.problem.term.take(work)
-        if len(work) == engine.n and self._all_blocks is None:
-            self._all_blocks = kernel_blocks(engine).blocks(work)
-        blocks = (
-            kernel_blocks(engine).blocks(work) if self._all_blocks is None else self._all_blocks
-        )
-        alpha, outputs = (
-            engine.alpha[work],
-            np.ascontiguousarray(kernel_blocks(engine).outputs_at(work)),
-        )
-        kernels, most = np.flatnonzero(~self.excluded), self.tuning.smo_per_check * len(work)
+        engine, term, q = self.engine, self.problem.term.take(work), len(work)
+        if q == engine.n and self._all_blocks is None:
+            self._all_blocks = self._blocks(work)
+        blocks = self._blocks(work) if self._all_blocks is None else self._all_blocks
+        alpha, outputs = engine.alpha[work], kernel_blocks(engine).outputs_at(work)
+        if not self.problem.risk.has_intercept:
+            term, alpha = term.with_free_alpha(), np.append(alpha, 0.0)
+            outputs = np.pad(outputs, ((0, 0), (0, 1)))
+        outputs = np.ascontiguousarray(outputs)
+        kernels, most = np.flatnonzero(~self.excluded), self.tuning.smo_per_check * q
         for _ in range(self.tuning.smo_per_example // self.tuning.smo_per_check):
             steps, _ = _core.solve_skm(
                 blocks, kernels, self.cost, *term.arrays,
@@ -205,12 +205,24 @@ class SmoothedProblem:
             )  # fmt: skip
             if steps < most or self.run.budget.out_of_time:
                 break
+        alpha = alpha[:q]
         changed = np.flatnonzero(delta := alpha - engine.alpha[work])
         if self._all_blocks is None:
             engine.change(work[changed], alpha[changed])
         else:
-            engine.move_to(alpha, kernel_blocks(engine).outputs() + self._all_blocks @ delta)
+            products = self._all_blocks[:, :q, :q] @ delta
+            engine.move_to(alpha, kernel_blocks(engine).outputs() + products)
         self.refresh()
+
+    def _blocks(self, work: np.ndarray) -> np.ndarray:
+        """Return the kernel matrices of a working set, shape (M, q, q).
+
+        Without an intercept the last of the q examples is the one of `Subproblem.with_free_alpha`.
+        """
+        blocks = kernel_blocks(self.engine).blocks(work)
+        if self.problem.risk.has_intercept:
+            return blocks
+        return np.pad(blocks, ((0, 0), (0, 1), (0, 1)))
 
 
 def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
