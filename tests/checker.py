@@ -30,7 +30,10 @@ class Infeasible(ValueError):
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm by its kind: "lp" (p, costs), "elliptic" (E), "block" (p is its q), "fixed" (none)."""
+    """A norm by its kind: "lp" (p, costs), "elliptic" (E), "fixed" (none).
+
+    Of "block" norms p is their q, of "elastic" ones their mix.
+    """
 
     kind: str
     p: float = 1.0
@@ -121,6 +124,8 @@ def _check_weights(theta, norm):
         size = _power_sum(theta, norm.p, 1.0 if norm.costs is None else norm.costs)
     elif norm.kind == "elliptic":
         size = np.sqrt(theta @ np.linalg.solve(norm.E, theta.astype(float)))
+    elif norm.kind == "elastic":
+        size = _elastic_size(theta, norm.p)
     if size > 1 + FEASIBLE:
         raise Infeasible(f"the weights have norm {size}, above 1")
     return max(1.0, size)
@@ -179,10 +184,44 @@ def _dual_norm(s, theta, norm):
         return theta @ s
     if norm.kind == "elliptic":
         return _largest_on_ellipse(norm.E, s)
+    if norm.kind == "elastic":
+        return _largest_elastic(s, norm.p)
     q = np.inf if norm.p == 1 else 1.0 if norm.p == np.inf else norm.p / (norm.p - 1)
     if norm.kind == "block":
         return _power_sum(s, q / 2)
     return _power_sum(s if norm.costs is None else s * norm.costs ** (-1 / norm.p), q)
+
+
+def _elastic_size(theta, mix):
+    """Return the least t with sum mix theta / (t - (1 - mix) theta) <= 1, by bisection."""
+    low, high = np.max(theta), np.max(theta) + np.sum(theta)
+    for _ in range(200):
+        t = (low + high) / 2
+        if t > low and np.sum(mix * theta / (t - (1 - mix) * theta)) > 1:
+            low = t
+        else:
+            high = t
+    return high
+
+
+def _largest_elastic(s, mix):
+    """Return the largest sum s eta / (mix + (1 - mix) eta) over shares eta that add up to 1.
+
+    Lagrange: for every level v it is at most v + sum_m max over eta of the rest, which is
+    (sqrt(s) - sqrt(mix v))_+^2 / (1 - mix); the least of these bounds is found by thirds.
+    """
+
+    def bound(v):
+        return v + np.sum(np.maximum(np.sqrt(s) - np.sqrt(mix * v), 0) ** 2) / (1 - mix)
+
+    low, high = 0 * np.max(s), np.max(s) / mix
+    for _ in range(300):
+        third = (high - low) / 3
+        if bound(low + third) <= bound(high - third):
+            high = high - third
+        else:
+            low = low + third
+    return bound((low + high) / 2)
 
 
 def _power_sum(x, p, costs=1.0):

@@ -1,7 +1,8 @@
 """The certificate of every offered model, recomputed in NumPy from what a fit leaves behind.
 
 Every solver with every norm and loss that it serves, on four real sets of each kind, with 1 to 100
-kernels, with and without an intercept. Only `dual_coef_`, `support_`, `weights_` and `intercept_` are used.
+kernels, with and without an intercept. Only `dual_coef_`, `support_`, `weights_` and `intercept_` are
+used.
 """
 
 import naive_mkl
@@ -37,6 +38,7 @@ NORMS = {
     "l2": lambda M: norms.Lp(2),
     "weighted l4": lambda M: norms.Lp(4, costs(M)),
     "sum": lambda M: norms.Lp(np.inf),
+    "elastic": lambda M: norms.Elastic(0.6),
     "elliptic": lambda M: norms.Elliptic(ellipse(M)),
     "block 1.5": lambda M: norms.Block(1.5),
     "block 3": lambda M: norms.Block(3),

@@ -2,9 +2,10 @@
 
     R(f, b) = sum_i C_i V(f_i + b, y_i) + tau b
 
-tau is 0 except for one class; without an intercept b is 0 and tau is None. A problem (`problem.problem`) is a risk and a norm. Several outputs,
-such as one decision function per class, can share the kernel weights: their risks add up. They are
-one risk over the examples of the first output, then those of the second, and so on.
+tau is 0 except for one class; without an intercept b is 0 and tau is None. A problem
+(`problem.problem`) is a risk and a norm. Several outputs, such as one decision function per class,
+can share the kernel weights: their risks add up. They are one risk over the examples of the first
+output, then those of the second, and so on.
 """
 
 from __future__ import annotations

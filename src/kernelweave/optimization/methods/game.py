@@ -2,10 +2,11 @@
 
 A round moves a towards the vertex of its feasible set with the smallest margins: one example of
 each class, or one of all without an intercept. With the hinge loss each a_i has an upper bound, and
-a vertex has as many examples of the smallest margins as the bounds require. If examples are remote, a pass over all of them in each of thousands of rounds would take too long. So rounds
-are played on a batch of local copies: the examples with a > 0 and those of each class with the
-smallest margins. After a batch, one pass over all examples computes the margins of the others and
-the certificate (Moeller et al. 2018, section 6).
+a vertex has as many examples of the smallest margins as the bounds require. If examples are remote,
+a pass over all of them in each of thousands of rounds would take too long. So rounds are played on
+a batch of local copies: the examples with a > 0 and those of each class with the smallest margins.
+After a batch, one pass over all examples computes the margins of the others and the certificate
+(Moeller et al. 2018, section 6).
 """
 
 from __future__ import annotations

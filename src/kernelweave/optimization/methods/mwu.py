@@ -5,10 +5,10 @@ and examples,
 
     min over a >= 0, sum a = 1, a'y = 0   of   max_m  a'G_m a,     G_m = Y K_m Y / c_m,
 
-where c_m is the cost of kernel m; with the value v of the game the optimum is 1 / (2 v). The squared
-hinge adds D = diag(1 / (2 C_i)) to every G_m. Without an intercept a'y is free. A round selects the
-example of each class with the smallest margin, increases a of both by 1/2, and then sets the kernel
-weights to
+where c_m is the cost of kernel m; with the value v of the game the optimum is 1 / (2 v). The
+squared hinge adds D = diag(1 / (2 C_i)) to every G_m. Without an intercept a'y is free. A round
+selects the example of each class with the smallest margin, increases a of both by 1/2, and then
+sets the kernel weights to
 
     mu_m ~ sinh(rate ||u_m||) / ||u_m||,      ||u_m||^2 = a'G_m a,
 
