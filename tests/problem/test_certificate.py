@@ -1,8 +1,8 @@
 """The certificate of every offered model, recomputed in NumPy from what a fit leaves behind.
 
 Every solver with every norm and loss that it serves, on four real sets of each kind, with 1 to 100
-kernels, with and without an intercept. Only `dual_coef_`, `support_`, `weights_` and `intercept_` are
-used.
+kernels, with and without an intercept. Only `dual_coef_`, `support_`, `weights_` and `intercept_`
+are used.
 """
 
 import naive_mkl
@@ -19,7 +19,7 @@ from kernelweave.problem.problem import Problem
 
 N, C, NU = 40, 2.0, 0.3
 COUNTS = (1, 5, 20, 100)  # of kernels
-TWO_STAGE = ("alignment", "centered-alignment")
+TWO_STAGE = ("alignment", "centered-alignment", "easymkl")
 TOL = {"mwu": 0.05}  # two examples a round: a rough model is what it is for
 
 

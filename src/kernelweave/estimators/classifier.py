@@ -329,13 +329,16 @@ class MKLClassifier(BaseClassifier):
         * "level" : the level method (Xu et al. 2009);
         * "gradient" : projected gradients with a BFGS metric, for p = 1, a variant of SimpleMKL
           (Rakotomamonjy et al. 2008);
+        * "simplemkl" : reduced gradients with a line search, as published there;
         * "uniform" : equal weights, for p = inf;
         * "alignment", "centered-alignment" : two-stage solvers. The weights maximise the
           (centred) alignment with the labels (Cortes et al. 2012); the SVM is then trained with
           fixed weights;
+        * "easymkl" : two stages, too. Each weight is the squared distance between the classes that
+          a margin of the plain sum gives its kernel (Aiolli and Donini 2015);
         * "qcqp" : a cone program, for small problems (requires Clarabel; Lanckriet et al. 2004);
         * "skm" : the support kernel machine, p = 1 (Bach et al. 2004);
-        * "mwu" : multiplicative weights, p = 1 and the squared hinge (Moeller et al. 2018).
+        * "mwu" : multiplicative weights, p = 1 and both hinges or C = inf (Moeller et al. 2018).
 
         Objects such as ``SKM(sparsify=True)`` have parameters.
     interleaved : bool

@@ -271,7 +271,7 @@ def _certified_problem(
     Two-stage methods certify the SVM with fixed weights theta, shape (M,).
     """
     method = find_method(model.solver, problem.norm, problem.loss)
-    two_stage = method.alignment is not None
+    two_stage = method.first_stage is not None
     return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
-from ..common.numbers import as_number, as_numbers
+from ..common.numbers import as_number, as_positive
 from ..model.files.registry import stored
 from .base import (
     Norm,
@@ -65,7 +64,7 @@ class Lp(Norm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "p", checked_exponent("p", self.p))
         if self.weights is not None:
-            object.__setattr__(self, "weights", _positive("weights", self.weights))
+            object.__setattr__(self, "weights", as_positive("weights", self.weights))
 
     @property
     def exponent(self) -> float:
@@ -140,13 +139,6 @@ class Lp(Norm):
         self, theta: np.ndarray, chosen: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
         return power_ball(theta[chosen], self.p, self.costs(len(theta))[chosen])
-
-
-def _positive(name: str, values: Any) -> tuple[float, ...]:
-    array = as_numbers(name, values)
-    if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
-        raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
-    return tuple(array.tolist())
 
 
 def as_norm(norm: float | Norm) -> Norm:

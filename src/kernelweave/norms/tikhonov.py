@@ -54,4 +54,4 @@ def tikhonov_C(C: float, size: float, mu: float = 1.0) -> float:
     for name, value in (("C", C), ("size", size), ("mu", mu)):
         if not 0 < as_number(value) < np.inf:
             raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
-    return C / float(size / (4.0 * mu)) ** (1 / 3)
+    return float(C / (size / (4.0 * mu)) ** (1 / 3))

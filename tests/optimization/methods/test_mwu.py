@@ -119,7 +119,7 @@ def test_a_width_that_is_too_small_is_refused(rng):
         ({"scaling": "none"}, "scaling must be one of"),
         ({"rho": float("inf")}, "rho must be None or a finite number above 1"),
         ({"rho": 1.0}, "rho must be None or a finite number above 1"),
-        ({"first_stage": "sum"}, "first_stage must be None or one of"),
+        ({"stage": "sum"}, "stage must be None or one of"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -215,7 +215,7 @@ def test_inseparable_classes_are_refused(rng):
 def test_second_stage_after_alignment(stage, norm, loss, rng):
     X, y = separated(rng)
     same = {"norm": norm, "C": 1.0, "loss": loss, "normalize": "unit"}
-    solver = MWU(eps=0.05, first_stage=stage)
+    solver = MWU(eps=0.05, stage=stage)
     model = MKLClassifier(FAMILY, solver=solver, tol=0.05, **same).fit(X, y)
     exact = MKLClassifier(FAMILY, solver=stage, tol=1e-6, **same).fit(X, y)
     assert model.duality_gap_ <= 0.05

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from ...engines.costs import EngineCosts
 from ...losses import Loss
 from ...norms import Norm
 from ..solver import Solver
+
+if TYPE_CHECKING:
+    from ..start import Start
 
 
 class Method(ABC):
@@ -29,8 +33,8 @@ class Method(ABC):
         return self.combines
 
     @property
-    def alignment(self) -> str | None:
-        """Kernel alignment that fixes the weights before training, or None."""
+    def first_stage(self) -> Start | None:
+        """Rule that fixes the weights before training, or None."""
         return None
 
     @property

@@ -24,14 +24,12 @@ the inverse of their margin for sum a = 1. After every certificate t moves towar
 steps that decrease like those of stochastic approximation. The game is played several times, each
 time for twice as many rounds, so that early rounds with a wrong t are forgotten.
 
-With `first_stage` the weights are fixed before: the game between the examples and one kernel is the
-second stage of two-stage kernel learning, for more examples than SVM solvers can handle (section 2
-of the paper, on Cortes et al., 2010).
-
-The learning rate of the paper is for a game of value 1. Kernels of trace 1 or with a unit diagonal
-give a far smaller value, and the weights stay nearly uniform. The default is `scaling="value"`: in
-all rounds the rate is 2 log(n) / eps divided by the largest ||u||, with which the algorithm of the
-paper would end on a game scaled to value 1.
+With a first `stage` the weights are fixed before: the game between the examples and one kernel is
+the second stage of two-stage kernel learning, for more examples than SVM solvers can handle
+(section 2 of the paper, on Cortes et al., 2010). The learning rate of the paper is for a game of
+value 1. Kernels of trace 1 or with a unit diagonal give a far smaller value, and the weights stay
+nearly uniform. The default is `scaling="value"`: in all rounds the rate is 2 log(n) / eps divided
+by the largest ||u||, with which the algorithm of the paper would end on a game scaled to value 1.
 """
 
 from __future__ import annotations
@@ -53,6 +51,7 @@ from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
+from .alignment import Aligned
 from .base import Method
 from .game import Game
 from .sifting import sift, spread
@@ -83,9 +82,9 @@ class MWU(Method):
     rho : float, optional
         Width, an upper bound of 1 + ||u_m|| in any single round. The bound of the paper, 3/2, needs
         kernels of trace 1 without negative values. The default is a bound for all kernels.
-    first_stage : {None, "alignment", "centered-alignment"}
-        If given, the weights are those of this kernel alignment (for every norm that allows weights
-        of 0), and multiplicative weights only find alpha.
+    stage : {None, "alignment", "centered-alignment"}
+        First stage. If given, the weights are those of this kernel alignment (for every norm that
+        allows weights of 0), and multiplicative weights only find alpha.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class MWU(Method):
     eps: float = 0.1
     scaling: str = "value"
     rho: float | None = None
-    first_stage: str | None = None
+    stage: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < as_number(self.eps) < 1:
@@ -117,19 +116,17 @@ class MWU(Method):
             )
         if self.rho is not None and not 1 < as_number(self.rho) < np.inf:
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
-        if self.first_stage is not None and self.first_stage not in STAGES:
-            raise ValueError(
-                f"first_stage must be None or one of {list(STAGES)}, got {self.first_stage!r}"
-            )
+        if self.stage is not None and self.stage not in STAGES:
+            raise ValueError(f"stage must be None or one of {list(STAGES)}, got {self.stage!r}")
 
     @property
     def far(self) -> bool:
         """Whether remote examples are supported: rounds are played on batches of local ones."""
-        return self.first_stage is None
+        return self.stage is None
 
     @property
-    def alignment(self) -> str | None:
-        return None if self.first_stage is None else STAGES[self.first_stage]
+    def first_stage(self) -> Aligned | None:
+        return None if self.stage is None else Aligned(STAGES[self.stage])
 
     @property
     def solves_hard_margins(self) -> bool:
@@ -150,7 +147,7 @@ class MWU(Method):
 
     def serves(self, norm: Norm) -> bool:
         """Return whether p = 1, or the weights of the first stage are feasible."""
-        return norm.is_sparse if self.first_stage is None else norm.allows_zeros
+        return norm.is_sparse if self.stage is None else norm.allows_zeros
 
     def serves_loss(self, loss: Loss) -> bool:
         """Return whether the dual of the loss is such a game."""
