@@ -5,7 +5,8 @@
 
 with s_m = alpha' K_m alpha, ||w_m||^2 = theta_m^2 s_m, f_i = sum_m theta_m (K_m alpha)_i + b. For
 block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate. The gap
-is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs.
+is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs. Without an intercept tau is
+None: b and the best constant are 0, and alphas may have any sum.
 
 Only NumPy is used and nothing of the library: what a fit leaves behind comes in as arrays. Machines
 that share their weights are rows of y and alpha. With kernel matrices of extended precision
@@ -29,7 +30,10 @@ class Infeasible(ValueError):
 
 @dataclass(frozen=True)
 class Norm:
-    """A norm by its kind: "lp" (p, costs), "elliptic" (E), "block" (p is its q), "fixed" (none)."""
+    """A norm by its kind: "lp" (p, costs), "elliptic" (E), "fixed" (none).
+
+    Of "block" norms p is their q, of "elastic" ones their mix.
+    """
 
     kind: str
     p: float = 1.0
@@ -63,7 +67,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     y : targets, shape (n,) or (machines, n): -1 and 1 for margins; not used for one class.
     C : costs, shape (n,): the C of the estimator times sample and class weights.
     alpha : signed dual variables, shape (n,) or (machines, n).
-    bias : a number or (machines,); tau : what alpha (of each machine) must add up to.
+    bias : a number or (machines,); tau : what alpha (of each machine) must add up to, or None.
     loss : its name; parameter : its epsilon or sigma, where it has one; norm : a `Norm`.
 
     Raises
@@ -76,7 +80,11 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
         y, bias = y - bias, 0 * bias
     if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
         raise Infeasible("there are values that are not finite")
-    _check_sum(alpha, tau)
+    if tau is None and np.any(bias):
+        raise Infeasible(f"there is no intercept, but the bias is {bias.ravel()}")
+    sums = np.zeros(len(alpha)) if tau is None else alpha.sum(axis=1)
+    intercept, tau = tau is not None, tau or 0.0
+    _check_sum(alpha, sums, tau)
     _check_box(alpha, y, C, loss)
     size = _check_weights(theta, norm)
     g = np.einsum("mij,cj->mci", K, alpha)
@@ -88,16 +96,16 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
     # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
-    missed = bias.ravel() @ (alpha.sum(axis=1) - tau)
+    missed = bias.ravel() @ (sums - tau)
     primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
-    best = [_best_constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
+    constant = _best_constant if intercept else _zero
+    best = [constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
     return Values(float(primal), float(dual), float(sum(best)))
 
 
-def _check_sum(alpha, tau):
-    drift = np.abs(alpha.sum(axis=1) - tau)
-    if np.any(drift > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
-        raise Infeasible(f"alphas add up to {alpha.sum(axis=1)}, not to {tau}")
+def _check_sum(alpha, sums, tau):
+    if np.any(np.abs(sums - tau) > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
+        raise Infeasible(f"alphas add up to {sums}, not to {tau}")
 
 
 def _check_box(alpha, y, C, loss):
@@ -116,6 +124,8 @@ def _check_weights(theta, norm):
         size = _power_sum(theta, norm.p, 1.0 if norm.costs is None else norm.costs)
     elif norm.kind == "elliptic":
         size = np.sqrt(theta @ np.linalg.solve(norm.E, theta.astype(float)))
+    elif norm.kind == "elastic":
+        size = _elastic_size(theta, norm.p)
     if size > 1 + FEASIBLE:
         raise Infeasible(f"the weights have norm {size}, above 1")
     return max(1.0, size)
@@ -158,6 +168,11 @@ def _best_constant(y, C, loss, p):
     return min(cost(b) for b in (lo, hi, *kinks))
 
 
+def _zero(y, C, loss, p):
+    """Return sum_i C_i V(0, y_i)."""
+    return np.sum(C * LOSS[loss](np.zeros_like(y), y, p))
+
+
 def _entropy(part):
     part = np.clip(part, 0, 1)
     return sum(x * np.log(np.where(x > 0, x, 1)) for x in (part, 1 - part))
@@ -169,10 +184,44 @@ def _dual_norm(s, theta, norm):
         return theta @ s
     if norm.kind == "elliptic":
         return _largest_on_ellipse(norm.E, s)
+    if norm.kind == "elastic":
+        return _largest_elastic(s, norm.p)
     q = np.inf if norm.p == 1 else 1.0 if norm.p == np.inf else norm.p / (norm.p - 1)
     if norm.kind == "block":
         return _power_sum(s, q / 2)
     return _power_sum(s if norm.costs is None else s * norm.costs ** (-1 / norm.p), q)
+
+
+def _elastic_size(theta, mix):
+    """Return the least t with sum mix theta / (t - (1 - mix) theta) <= 1, by bisection."""
+    low, high = np.max(theta), np.max(theta) + np.sum(theta)
+    for _ in range(200):
+        t = (low + high) / 2
+        if t > low and np.sum(mix * theta / (t - (1 - mix) * theta)) > 1:
+            low = t
+        else:
+            high = t
+    return high
+
+
+def _largest_elastic(s, mix):
+    """Return the largest sum s eta / (mix + (1 - mix) eta) over shares eta that add up to 1.
+
+    Lagrange: for every level v it is at most v + sum_m max over eta of the rest, which is
+    (sqrt(s) - sqrt(mix v))_+^2 / (1 - mix); the least of these bounds is found by thirds.
+    """
+
+    def bound(v):
+        return v + np.sum(np.maximum(np.sqrt(s) - np.sqrt(mix * v), 0) ** 2) / (1 - mix)
+
+    low, high = 0 * np.max(s), np.max(s) / mix
+    for _ in range(300):
+        third = (high - low) / 3
+        if bound(low + third) <= bound(high - third):
+            high = high - third
+        else:
+            low = low + third
+    return bound((low + high) / 2)
 
 
 def _power_sum(x, p, costs=1.0):

@@ -29,6 +29,8 @@ def plain_norm(norm):
         return checker.Norm("fixed")
     if isinstance(norm, norms.Elliptic):
         return checker.Norm("elliptic", E=norm.E)
+    if isinstance(norm, norms.Elastic):
+        return checker.Norm("elastic", norm.mix)
     if isinstance(norm, norms.Block):
         return checker.Norm("block", norm.q)
     norm = norms.as_norm(norm)

@@ -37,20 +37,20 @@ nb::tuple pairs(Matrix kernel, Vector lin, Vector eps, Vector curv, Vector ent, 
 }
 
 nb::tuple skm(In<double, 3> values, Ids ids, Vector cost, Vector lin, Vector eps, Vector curv,
-              Vector ent, Vector lo, Vector hi, double kappa, double d, Vector shift,
+              Vector ent, Vector lo, Vector hi, Vector kappa, double d, Vector shift,
               double tolerance, int64_t max_steps, InOut<1> alpha, InOut<2> outputs, InOut<1> s) {
   const char* const message = "solve_skm: the arrays differ in length";
   const size_t kernels = values.shape(0), q = values.shape(1);
   require(values.shape(2) == q && alpha.shape(0) == q && s.shape(0) == kernels &&
               outputs.shape(0) == kernels && outputs.shape(1) == q,
           message);
-  check_lengths(kernels, {&cost, &shift}, message);
+  check_lengths(kernels, {&cost, &kappa, &shift}, message);
   check_lengths(q, {&lin, &eps, &curv, &ent, &lo, &hi}, message);
   for (int64_t id : span_of(ids))
     require(id >= 0 && size_t(id) < kernels, "solve_skm: no such kernel");
   const DualTerm term = {lin.data(), eps.data(), curv.data(), ent.data(), lo.data(), hi.data()};
   const SkmKernels chosen = {values.data(), span_of(ids), cost.data()};
-  const Smoothing smoothing = {kappa, d, shift.data()};
+  const Smoothing smoothing = {kappa.data(), d, shift.data()};
   PairSteps result;
   without_lock([&] {
     result = solve_skm(chosen, term, smoothing, tolerance, max_steps, {alpha.data(), q},

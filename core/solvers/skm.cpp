@@ -15,9 +15,11 @@ namespace {
 // gamma, which all kernels share, and what follows from it.
 class Threshold {
  public:
-  Threshold(double kappa, double d) : inverse_(1.0 / (kappa * kappa)), d_(d) {}
+  Threshold(const double* kappa, IdSpan ids, double d) : inverse_(ids.size()), d_(d) {
+    for (size_t c = 0; c < ids.size(); ++c) inverse_[c] = 1.0 / (kappa[ids[c]] * kappa[ids[c]]);
+  }
 
-  // gamma is the root of gamma - sum_m d (lifted_m - d gamma)_+ / kappa^2, which is concave and
+  // gamma is the root of gamma - sum_m d (lifted_m - d gamma)_+ / kappa_m^2, which is concave and
   // increasing: the first step of Newton's method lands below it or on it, and from there the steps
   // only rise. It starts where gamma last was.
   void set(const std::vector<double>& lifted) {
@@ -25,35 +27,35 @@ class Threshold {
     for (double next = newton(lifted); next > gamma_; next = newton(lifted)) gamma_ = next;
   }
 
-  double eta(double mu, double lifted) const {
-    if (d_ == 0.0) return inverse_;
-    return std::max(0.0, lifted - d_ * gamma_) * inverse_ / std::max(mu, kTiny);
+  double eta(int64_t c, double mu, double lifted) const {
+    if (d_ == 0.0) return inverse_[c];
+    return std::max(0.0, lifted - d_ * gamma_) * inverse_[c] / std::max(mu, kTiny);
   }
 
-  // What a change of gamma takes from the curvature: (d / kappa^2)^2 / (1 + active (d / kappa)^2).
-  double coupling() const {
-    const double weight = d_ * inverse_;
-    return weight * weight / (1.0 + double(active_) * d_ * weight);
-  }
+  // A change of gamma takes coupling() (sum_m coupled(m) mu_m')^2 from the curvature, the sum over
+  // kernels with weight, where coupled(m) = d / kappa_m^2.
+  double coupled(int64_t c) const { return d_ * inverse_[c]; }
+  double coupling() const { return 1.0 / (1.0 + d_ * d_ * active_); }
 
-  double inverse() const { return inverse_; }
+  double inverse(int64_t c) const { return inverse_[c]; }
 
  private:
   static constexpr double kTiny = 1e-150;
 
   double newton(const std::vector<double>& lifted) {
     double sum = 0.0;
-    active_ = 0;
-    for (double value : lifted)
-      if (value > d_ * gamma_) {
-        sum += value;
-        ++active_;
+    active_ = 0.0;
+    for (size_t c = 0; c < lifted.size(); ++c)
+      if (lifted[c] > d_ * gamma_) {
+        sum += inverse_[c] * lifted[c];
+        active_ += inverse_[c];
       }
-    return d_ * inverse_ * sum / (1.0 + double(active_) * d_ * d_ * inverse_);
+    return d_ * sum / (1.0 + d_ * d_ * active_);
   }
 
-  double inverse_, d_, gamma_ = 0.0;
-  int64_t active_ = 0;
+  std::vector<double> inverse_;
+  double d_, gamma_ = 0.0;
+  double active_ = 0.0;  // sum of 1 / kappa_m^2 over the kernels with weight
 };
 
 // The smoothed SVM at one alpha, and the derivatives of its objective along a pair.
@@ -64,7 +66,7 @@ class SmoothedSvm {
       : k_(kernels),
         count_(int64_t(kernels.ids.size())),
         q_(q),
-        smooth_(smoothing.kappa, smoothing.d),
+        smooth_(smoothing.kappa, kernels.ids, smoothing.d),
         shift_(smoothing.shift),
         outputs_(outputs),
         s_(s),
@@ -90,13 +92,13 @@ class SmoothedSvm {
     smooth_.set(lifted_);
     std::fill(F.begin(), F.end(), 0.0);
     for (int64_t c = 0; c < count_; ++c) {
-      eta_[c] = smooth_.eta(mu_[c], lifted_[c]) / k_.cost[k_.ids[c]];
+      eta_[c] = smooth_.eta(c, mu_[c], lifted_[c]) / k_.cost[k_.ids[c]];
       if (eta_[c] > 0.0) simd().axpy(eta_[c], outputs_ + k_.ids[c] * q_, F.data(), q_);
     }
   }
 
   // Prepares the choice of a partner of example i: the combined kernel with all others, and what
-  // the change of eta adds to the curvature along each pair. The latter grows with 1 / kappa^2.
+  // the change of eta adds to the curvature along each pair. The latter grows with 1 / kappa_m^2.
   void steer(int64_t i) {
     std::fill(row.begin(), row.end(), 0.0);
     std::fill(shared_.begin(), shared_.end(), 0.0);
@@ -106,13 +108,13 @@ class SmoothedSvm {
       simd().axpy(eta_[c], kernel_row(c, i), row.data(), q_);
       if (mu_[c] == 0.0) continue;
       const double cost = k_.cost[k_.ids[c]], along = 1.0 / (mu_[c] * cost);
-      const double stiff = smooth_.inverse() - eta_[c] * cost;
+      const double stiff = smooth_.inverse(c) - eta_[c] * cost, coupled = smooth_.coupled(c);
       const double* g = outputs_ + k_.ids[c] * q_;
       const double at = g[i];
       for (int64_t j = 0; j < q_; ++j) {
         const double change = along * (at - g[j]);
         bend[j] += stiff * change * change;
-        shared_[j] += change;
+        shared_[j] += coupled * change;
       }
     }
     for (int64_t j = 0; j < q_; ++j) bend[j] -= smooth_.coupling() * shared_[j] * shared_[j];
@@ -141,13 +143,13 @@ class SmoothedSvm {
     smooth_.set(lifted_);
     double sum = 0.0, second = 0.0, shared = 0.0;
     for (int64_t c = 0; c < count_; ++c) {
-      const double eta = smooth_.eta(mu_[c], lifted_[c]), cost = k_.cost[k_.ids[c]];
+      const double eta = smooth_.eta(c, mu_[c], lifted_[c]), cost = k_.cost[k_.ids[c]];
       if (eta == 0.0) continue;
       const double change = (rise_[c] + t * bend_[c]) / cost;  // mu mu'
       const double along = mu_[c] > 0.0 ? change / mu_[c] : 0.0;
       sum += eta * change;
-      second += eta * (bend_[c] / cost - along * along) + smooth_.inverse() * along * along;
-      shared += along;
+      second += eta * (bend_[c] / cost - along * along) + smooth_.inverse(c) * along * along;
+      shared += smooth_.coupled(c) * along;
     }
     *curvature = second - smooth_.coupling() * shared * shared;
     return sum;

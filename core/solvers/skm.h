@@ -2,13 +2,14 @@
 //
 //   minimise over alpha   sum_i conj_i(alpha_i) + R(mu),    mu_m = sqrt(s_m / cost_m),
 //                         R(mu) = min over gamma of
-//                                 gamma^2 / 2 + sum_m (mu_m + shift_m - d gamma)_+^2 / (2 kappa^2)
+//                                 gamma^2 / 2 + sum_m (mu_m + shift_m - d gamma)_+^2 / (2
+//                                 kappa_m^2)
 //   subject to            sum_i alpha_i = sum_i start_i,    lo_i <= alpha_i <= hi_i
 //
 // with s_m = alpha' K_m alpha over all examples. With d = 0 it is one SVM on the sum of the
 // kernels; with d = 1, R comes to be max_m mu_m^2 / 2, the dual term of p = 1, as kappa falls to 0,
 // or with the right shifts at any kappa. R is differentiable: its gradient in alpha is sum_m eta_m
-// / cost_m K_m alpha with eta_m = (mu_m + shift_m - d gamma)_+ / (kappa^2 mu_m). So pairs of
+// / cost_m K_m alpha with eta_m = (mu_m + shift_m - d gamma)_+ / (kappa_m^2 mu_m). So pairs of
 // examples can be worked on one at a time (SMO); the objective along a pair is a function of M
 // parabolas s_m, minimised by Newton's method in a bracket.
 #pragma once
@@ -20,7 +21,8 @@
 namespace kw {
 
 struct Smoothing {
-  double kappa, d;
+  const double* kappa;  // of every kernel
+  double d;
   const double* shift;  // of every kernel
 };
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from kernelweave import norms
+from kernelweave import MKLRegressor, kernels, norms
 
 M = 5
 COSTS = (0.3, 1.0, 2.0, 5.0, 0.7)
@@ -20,7 +20,16 @@ def elliptic(offset, seed=0):
 
 
 LP = [norms.Lp(p, weights) for p in (1, 1.3, 2, 7, np.inf) for weights in (None, COSTS)]
-BALLS = [*LP, elliptic(0.5), elliptic(-0.15), norms.Block(1), norms.Block(1.4), norms.Block(2)]
+ELASTIC = [norms.Elastic(mix) for mix in (0.01, 0.5, 0.95)]
+BALLS = [
+    *LP,
+    *ELASTIC,
+    elliptic(0.5),
+    elliptic(-0.15),
+    norms.Block(1),
+    norms.Block(1.4),
+    norms.Block(2),
+]
 OUTWARD = [norms.Block(2.5), norms.Block(4), norms.Block(np.inf)]
 every_ball = pytest.mark.parametrize("norm", BALLS, ids=lambda norm: type(norm).__name__)
 every_outward = pytest.mark.parametrize("norm", OUTWARD, ids=lambda norm: f"q={norm.q}")
@@ -435,3 +444,65 @@ def test_a_norm_without_a_ball_says_so():
     for ask in (norm.ball, lambda theta: norm.ball_hessian(theta, np.arange(2))):
         with pytest.raises(TypeError, match=r"norm=Fixed.* has no function that describes"):
             ask(theta)
+
+
+@pytest.mark.parametrize("mix", [0.02, 0.4, 0.9])
+def test_elastic_weights_minimise_the_mixture(mix, rng):
+    """sum ||w||^2 / theta, least at `analytic`, is mix (sum ||w||)^2 + (1 - mix) sum ||w||^2."""
+    norm, sizes = norms.Elastic(mix), rng.exponential(size=M)
+    theta = norm.start(M)
+    found = norm.analytic(theta, (sizes / theta) ** 2)
+    expected = mix * sizes.sum() ** 2 + (1 - mix) * np.sum(sizes**2)
+    assert np.sum(sizes**2 / found) == pytest.approx(expected)
+    for _ in range(20):
+        other = rng.exponential(size=M)
+        assert np.sum(sizes**2 / (other / norm.value(other))) >= expected * (1 - 1e-12)
+
+
+def test_elastic_lies_between_the_sparse_norm_and_the_plain_sum(rng):
+    s = rng.exponential(size=M)
+    duals = [norms.Elastic(mix).dual(s) for mix in (1e-6, 0.3, 0.7, 1 - 1e-6)]
+    assert duals == sorted(duals, reverse=True)
+    assert duals[0] == pytest.approx(norms.Lp(np.inf).dual(s), rel=1e-4)
+    assert duals[-1] == pytest.approx(norms.Lp(1).dual(s), rel=1e-4)
+
+
+def test_elastic_weights_of_equal_kernels_are_equal():
+    np.testing.assert_allclose(
+        norms.Elastic(0.5).best(np.array([2.0, 2.0, 0.0])), [2 / 3, 2 / 3, 0]
+    )
+
+
+@pytest.mark.parametrize("mix", [0, 1, -0.1, np.nan, "half"])
+def test_elastic_refuses_a_mix_that_is_none(mix):
+    with pytest.raises(ValueError, match="mix must be a number above 0 and below 1"):
+        norms.Elastic(mix)
+
+
+@pytest.mark.parametrize("mu", [0.05, 3.0])
+@pytest.mark.parametrize("norm", [norms.Lp(1.5), norms.Lp(2), norms.Elastic(0.4)])
+def test_tikhonov_form_has_the_same_solution(norm, mu, rng):
+    """Minimise the Tikhonov objective of a ridge regression over the weights, in NumPy."""
+    X = rng.normal(size=(30, 3))
+    y = X @ [1.0, -0.5, 0.1] + 0.1 * rng.normal(size=30)
+    C, each = 2.0, kernels.per_feature(kernels.Linear())
+    settings = {"C": C, "loss": "squared", "normalize": None, "fit_intercept": False}
+    model = MKLRegressor(each, norm=norm, tol=1e-9, **settings).fit(X, y)
+    f = model.predict(X)
+    C_tilde = norms.tikhonov_C(C, float(model.dual_coef_[0] @ f[model.support_]), mu)
+
+    def objective(logs):
+        theta = np.exp(logs)
+        K = (X * theta) @ X.T
+        inner = y @ np.linalg.solve(K + np.eye(30) / (2 * C_tilde), y) / 2
+        return inner + mu * norm.value(theta) ** 2
+
+    t = C / C_tilde
+    start = np.log(t * np.maximum(model.weights_, 1e-12))
+    best = minimize(objective, start, method="Nelder-Mead", options={"maxiter": 2000})
+    assert objective(start) == pytest.approx(best.fun, rel=1e-6)
+
+
+def test_tikhonov_refuses_numbers_that_are_not_positive():
+    with pytest.raises(ValueError, match="size must be a finite number above 0, got 0"):
+        norms.tikhonov_C(1.0, 0)

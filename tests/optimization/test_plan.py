@@ -34,6 +34,8 @@ from kernelweave.optimization.inner.joint_gradients import JointDescent
 from kernelweave.optimization.inner.newton_cg import NewtonCG
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
+from kernelweave.optimization.methods.alignment import Aligned
+from kernelweave.optimization.methods.easymkl import EasyMKL
 from kernelweave.optimization.methods.hard_margin import HardMargin
 from kernelweave.optimization.methods.mwu import MWU, MWURounds
 from kernelweave.optimization.methods.qcqp import QCQP
@@ -50,7 +52,7 @@ from kernelweave.optimization.plan import (
 )
 from kernelweave.optimization.single_precision import OnlySinglePrecision, SinglePrecision
 from kernelweave.optimization.sparsity import DropSmallWeights
-from kernelweave.optimization.start import ActiveSetStart, Aligned, Sample, Uniform
+from kernelweave.optimization.start import ActiveSetStart, Sample, Uniform
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.optimization.steps.cutting_plane import CuttingPlane
 from kernelweave.optimization.steps.gradient import Gradient
@@ -199,6 +201,7 @@ def interleaved(step, sparse):
     return family_plan(solver(FAMILY_SETS)), Plan("dense", Uniform(), solver(DENSE_SETS))
 
 
+REDUCED = Gradient(metric=None)
 SOLVERS = {  # p, and the plans of a family and of a mixed list
     "analytic": (2, *interleaved(Analytic(), sparse=False)),
     "newton": (
@@ -212,9 +215,15 @@ SOLVERS = {  # p, and the plans of a family and of a mixed list
         family_plan(dropped(Wrapper(FAMILY_SETS, Gradient(), COSTLY_COMPLETE), FAMILY_SETS)),
         Plan("dense", Uniform(), dropped(Wrapper(DENSE_SETS, Gradient(), COMPLETE), DENSE_SETS)),
     ),
+    "simplemkl": (
+        1,
+        family_plan(dropped(Wrapper(FAMILY_SETS, REDUCED, COSTLY_COMPLETE), FAMILY_SETS)),
+        Plan("dense", Uniform(), dropped(Wrapper(DENSE_SETS, REDUCED, COMPLETE), DENSE_SETS)),
+    ),
     "uniform": (np.inf, family_plan(FAMILY_SETS), Plan("plain sum", Uniform(), ONE_KERNEL_SETS)),
     "alignment": (2, *[Plan("dense", Aligned("plain"), DENSE_SETS)] * 2),
     "centered-alignment": (2, *[Plan("dense", Aligned("centred"), DENSE_SETS)] * 2),
+    "easymkl": (2, *[Plan("dense", EasyMKL().first_stage, DENSE_SETS)] * 2),
     "qcqp": (1, *[Plan("dense", Uniform(), QCQP())] * 2),
     "skm": (
         1, Plan("streamed", Uniform(), SiftedSKM(SKM())), Plan("dense", Uniform(), SKM())
@@ -558,7 +567,7 @@ def test_refusal_names_the_methods_that_serve():
         ("newton", norms.Block(3), losses.Hinge(), False),
         ("analytic", norms.Lp(1), losses.Hinge(), False),
         ("uniform", norms.Lp(2), losses.Hinge(), False),
-        ("mwu", norms.Lp(1), losses.Hinge(), False),
+        ("mwu", norms.Lp(1), losses.Logistic(), False),
         ("alignment", norms.Lp(2), losses.OneClass(), False),
         ("alignment", norms.Lp(2), losses.Hinge(), True),
         ("skm", norms.Lp(1), losses.Hinge(), True),

@@ -9,10 +9,11 @@ from kernelweave import losses, norms
 from kernelweave.kernels import RBF
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
+from kernelweave.optimization.methods.alignment import Aligned
 from kernelweave.optimization.plan import Plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
-from kernelweave.optimization.start import Aligned, Uniform
+from kernelweave.optimization.start import Uniform
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
 

@@ -13,12 +13,12 @@ from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.optimization.active_sets import first_set
 from kernelweave.optimization.inner.violations import every_kth
+from kernelweave.optimization.methods.alignment import Aligned
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.optimization.solver import Solver
 from kernelweave.optimization.start import (
     ActiveSetStart,
-    Aligned,
     Sample,
     SampleTuning,
     Uniform,

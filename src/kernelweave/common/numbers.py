@@ -71,6 +71,20 @@ def as_numbers(name: str, values: object) -> np.ndarray:
     return array.astype(float)
 
 
+def as_positive(name: str, values: Any) -> tuple[float, ...]:
+    """Return a sequence of positive finite numbers as a tuple of floats.
+
+    Raises
+    ------
+    ValueError
+        If it is none; `name` is the name of the argument.
+    """
+    array = as_numbers(name, values)
+    if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
+        raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
+    return tuple(array.tolist())
+
+
 def is_thread_count(n_jobs: Any) -> bool:
     """Return whether a value is valid for ``n_jobs``."""
     return n_jobs is None or (is_whole(n_jobs) and 0 < abs(n_jobs) <= MOST_THREADS)

@@ -24,6 +24,7 @@ from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .calibration import calibrators, probabilities
@@ -70,6 +71,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     class_weight: dict[Any, float] | str | None = None
     share_weights: bool = False
     calibrate: str | None = None
+    fit_intercept: bool = True
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
@@ -91,9 +93,10 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
         targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
+        tau = sum_constraint(self.fit_intercept)
         if np.isinf(costs).any():
-            return [HardMarginProblem.separating(loss, norm, y, costs > 0) for y in targets]
-        return [Problem.of(loss, norm, y, costs) for y in targets]
+            return [HardMarginProblem.separating(loss, norm, y, costs > 0, tau) for y in targets]
+        return [Problem.of(loss, norm, y, costs, tau) for y in targets]
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -307,6 +310,9 @@ class MKLClassifier(BaseClassifier):
           examples become support vectors;
         * "smooth_hinge" : log(1 + exp(sigma (1 - y f))) / sigma, a differentiable hinge. Pass
           ``losses.SmoothHinge(sigma)`` for other values of sigma.
+    fit_intercept : bool
+        Whether the decision function has an intercept b. Without one, f(x) is a sum over the
+        kernels alone, as in group lasso; the constant model is then f = 0.
     calibrate : {"sigmoid", "isotonic"} or None
         How `predict_proba` and `predict_set` map decision values to probabilities. The function
         is fitted to decision values of 5-fold cross-fitting, for which all folds use the kernel
@@ -323,13 +329,16 @@ class MKLClassifier(BaseClassifier):
         * "level" : the level method (Xu et al. 2009);
         * "gradient" : projected gradients with a BFGS metric, for p = 1, a variant of SimpleMKL
           (Rakotomamonjy et al. 2008);
+        * "simplemkl" : reduced gradients with a line search, as published there;
         * "uniform" : equal weights, for p = inf;
         * "alignment", "centered-alignment" : two-stage solvers. The weights maximise the
           (centred) alignment with the labels (Cortes et al. 2012); the SVM is then trained with
           fixed weights;
+        * "easymkl" : two stages, too. Each weight is the squared distance between the classes that
+          a margin of the plain sum gives its kernel (Aiolli and Donini 2015);
         * "qcqp" : a cone program, for small problems (requires Clarabel; Lanckriet et al. 2004);
         * "skm" : the support kernel machine, p = 1 (Bach et al. 2004);
-        * "mwu" : multiplicative weights, p = 1 and the squared hinge (Moeller et al. 2018).
+        * "mwu" : multiplicative weights, p = 1 and both hinges or C = inf (Moeller et al. 2018).
 
         Objects such as ``SKM(sparsify=True)`` have parameters.
     interleaved : bool
@@ -494,4 +503,5 @@ class MKLClassifier(BaseClassifier):
                 f"{y[0, alike[0]]} for all examples; remove that column"
             )
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
+        tau = sum_constraint(self.fit_intercept)
+        return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs, tau) for one in y.T], y

@@ -43,6 +43,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (is_thread_count, THREAD_COUNTS),
         "interleaved": (_yes_or_no, "True or False"),
+        "fit_intercept": (_yes_or_no, "True or False"),
         "share_weights": (_yes_or_no, "True or False"),
         "verbose": (lambda v: _yes_or_no(v) or _count(v, 0), "an integer of at least 0"),
     }

@@ -17,6 +17,7 @@ from ..kernels.data.standardized import moments
 from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.problem import Problem
+from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .conformal import checked_alpha, threshold
@@ -41,6 +42,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     loss: str | losses.Loss = "epsilon_insensitive"
     epsilon: float | str = "scale"
     calibrate: str | None = None
+    fit_intercept: bool = True
 
     def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
         """Return epsilon and the unit of C for targets y.
@@ -66,12 +68,13 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     ) -> list[Problem]:
         """Return the problem of each target; costs have shape (n,) or (n_outputs, n)."""
         targets, problems = y.reshape(len(y), -1).T, []
-        each = np.broadcast_to(costs, targets.shape)
+        each, tau = np.broadcast_to(costs, targets.shape), sum_constraint(self.fit_intercept)
         with np.errstate(over="ignore"):  # the objective is checked instead
             each_loss = self._losses(len(each), epsilon)
             for loss, target, cost in zip(each_loss, targets, each, strict=True):
-                centre = _centre(target[cost > 0])
-                problems.append(Problem.of(loss, norm, target - centre, cost, centre=centre))
+                centre = 0.0 if tau is None else _centre(target[cost > 0])
+                problem = Problem.of(loss, norm, target - centre, cost, tau, centre=centre)
+                problems.append(problem)
         return problems
 
     def _check_loaded(self) -> None:
@@ -169,6 +172,9 @@ class MKLRegressor(BaseRegressor):
     epsilon : float or "scale"
         Half the width of the epsilon-insensitive tube. "scale" is a tenth of the standard
         deviation of y.
+    fit_intercept : bool
+        Whether the model has an intercept b. Without one, with the squared loss, linear kernels
+        and p = 1, it is the group lasso.
     calibrate : {"residuals"} or None
         "residuals" stores the residuals of 5-fold cross-fitting, for `predict_interval`.
     share_weights : bool

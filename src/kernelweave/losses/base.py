@@ -119,6 +119,16 @@ class DualTerm:
         """
         return DualTerm(*(part[index] for part in self.arrays))
 
+    def with_free_alpha(self) -> DualTerm:
+        """Return the terms of these examples and of one more, without a loss and without bounds.
+
+        Returns
+        -------
+        DualTerm of n + 1 examples
+        """
+        ends = (0.0, 0.0, 0.0, 0.0, -np.inf, np.inf)
+        return DualTerm(*(np.append(a, end) for a, end in zip(self.arrays, ends, strict=True)))
+
     @property
     def arrays(self) -> Arrays:
         """The six fields, each of shape (n,), in the order of the arguments of the core."""

@@ -29,6 +29,7 @@ from ..kernels.compile.examples import Reading
 from ..kernels.compile.normalized_kernels import MOST_EXAMPLES, FromMean
 from ..kernels.data.absent import absent_of_members, completed, each_kernel
 from ..norms import Fixed, as_norm
+from ..optimization.plan import find_method
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
 from .model import Model, spread, view_numbers
@@ -275,7 +276,8 @@ def _certified_problem(
 
     Two-stage methods certify the SVM with fixed weights theta, shape (M,).
     """
-    two_stage = model.solver in ("alignment", "centered-alignment")
+    method = find_method(model.solver, problem.norm, problem.loss)
+    two_stage = method.first_stage is not None
     return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from .base import Norm
 from .block import Block
+from .elastic import Elastic
 from .elliptic import Elliptic
 from .fixed import Fixed
 from .lp import Lp, as_norm
+from .tikhonov import tikhonov_C
 
-__all__ = ["Block", "Elliptic", "Fixed", "Lp", "Norm", "as_norm"]
+__all__ = ["Block", "Elastic", "Elliptic", "Fixed", "Lp", "Norm", "as_norm", "tikhonov_C"]

@@ -7,7 +7,7 @@ from numbers import Real
 
 import numpy as np
 
-from ..common.numbers import as_number, as_numbers
+from ..common.numbers import as_number, as_positive
 from ..model.files.registry import registered
 from .base import (
     Norm,
@@ -64,7 +64,7 @@ class Lp(Norm):
     def __post_init__(self) -> None:
         object.__setattr__(self, "p", checked_exponent("p", self.p))
         if self.weights is not None:
-            object.__setattr__(self, "weights", _positive("weights", self.weights))
+            object.__setattr__(self, "weights", as_positive("weights", self.weights))
 
     @property
     def exponent(self) -> float:
@@ -141,13 +141,6 @@ class Lp(Norm):
         return power_ball(theta[chosen], self.p, self.costs(len(theta))[chosen])
 
 
-def _positive(name: str, values: object) -> tuple[float, ...]:
-    array = as_numbers(name, values)
-    if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
-        raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
-    return tuple(array.tolist())
-
-
 def as_norm(norm: float | Norm) -> Norm:
     """Return `Lp(norm)` for a number; a norm object is returned unchanged.
 
@@ -181,5 +174,5 @@ def as_norm(norm: float | Norm) -> Norm:
         return Lp(as_number(norm))
     raise (ValueError if number else TypeError)(
         "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
-        f"norms.Elliptic(E) or norms.Block(q), got {norm!r}"
+        f"norms.Elastic(mix), norms.Elliptic(E) or norms.Block(q), got {norm!r}"
     )

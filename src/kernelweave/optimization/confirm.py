@@ -102,9 +102,10 @@ def rounding_error(
     losses = problem.loss.value(f, problem.y)
     off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
     up, down = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
-    terms = problem.C @ losses + abs(problem.tau) * np.abs(result.bias).sum()
+    tau = problem.tau or 0.0
+    terms = problem.C @ losses + abs(tau) * np.abs(result.bias).sum()
     norm_error = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
-    regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
+    regular = abs(result.primal - problem.C @ losses - tau * np.sum(result.bias))
     # Second-order errors of the losses add up; first-order errors have random signs.
     second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
     above = second.sum() + root_of_squares(slope) + 0.5 * norm_error
@@ -125,6 +126,8 @@ def _off_sum(problem: Problem, alpha: np.ndarray, bias: Numbers) -> float:
 
     It is the error of the sum times the multiplier of the constraint, which is the bias.
     """
+    if problem.tau is None:
+        return 0.0
     added = (2 + np.log2(alpha.size)) * UNIT * np.abs(alpha).sum(axis=1)
     return float(np.abs(np.atleast_1d(bias)) @ (np.abs(alpha.sum(axis=1) - problem.tau) + added))
 

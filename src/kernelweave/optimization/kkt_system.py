@@ -2,7 +2,8 @@
 
     (K + diag(d)) x + b = right,      sum x = total
 
-These are the linearised KKT conditions of alphas with a fixed sum; b is the bias.
+These are the linearised KKT conditions of alphas with a fixed sum; b is the bias. Without an
+intercept b is 0, and the second equation is absent.
 """
 
 from __future__ import annotations
@@ -59,12 +60,14 @@ class KKTSystem:
                 continue
         raise LinAlgError("the kernel has negative eigenvalues")
 
-    def solve(self, right: np.ndarray, total: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    def solve(self, right: np.ndarray, total: float | None = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Return x and b for one right-hand side, shape (q,), or for k of them, (q, k).
 
-        b has the shape () or (k,).
+        b has the shape () or (k,). Without a total the sum of x is not fixed, and b is 0.
         """
         x = self._solve(right)
+        if total is None:
+            return x, np.zeros(right.shape[1:])
         b = (x.sum(axis=0) - total) / self._solved_ones.sum()
         return x - np.multiply.outer(self._solved_ones, b), b
 
@@ -80,7 +83,9 @@ def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
     return float(np.min(-x[falling] / dx[falling], initial=most))
 
 
-def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+def value_hessian(
+    kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray, *, fixed_sum: bool = True
+) -> np.ndarray:
     """Return the Hessian of J(theta), shape (M, M), from the f free examples.
 
     J is the optimal value of the inner problem with weights theta. The free alphas, those strictly
@@ -96,11 +101,13 @@ def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray
         Second derivatives of their dual terms.
     outputs : ndarray of shape (M, f)
         Their outputs per kernel.
+    fixed_sum : bool
+        Whether the sum of the alphas is fixed; False without an intercept.
     """
     M, f = outputs.shape
-    if f < 2:
+    if f < (2 if fixed_sum else 1):
         return np.zeros((M, M))
     system = KKTSystem(kernel, curvature + HESSIAN_RIDGE * np.trace(kernel) / f)
-    derivatives, _ = system.solve(outputs.T)
+    derivatives, _ = system.solve(outputs.T, 0.0 if fixed_sum else None)
     hessian = outputs @ derivatives
     return np.asarray(0.5 * (hessian + hessian.T))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,7 +28,9 @@ from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
 from .inner.working_sets import WorkingSets
 from .interleaved import Interleaved
+from .methods.alignment import Aligned
 from .methods.base import Method
+from .methods.easymkl import EasyMKL
 from .methods.hard_margin import HardMargin
 from .methods.mwu import MWU
 from .methods.qcqp import QCQP
@@ -36,7 +39,7 @@ from .methods.skm import SKM
 from .single_precision import OnlySinglePrecision, SinglePrecision
 from .solver import Solver
 from .sparsity import DropSmallWeights
-from .start import ActiveSetStart, Aligned, Sample, Start, Uniform
+from .start import ActiveSetStart, Sample, Start, Uniform
 from .steps.analytic import Analytic
 from .steps.base import WeightStep
 from .steps.cutting_plane import CuttingPlane
@@ -115,35 +118,39 @@ class Trained(Method):
         Weight step, a key of `STEPS`; None if the weights are fixed.
     accuracy : Accuracy or None
         Accuracy of inner solutions; None if every working set is followed by a weight step.
-    alignment : str or None
-        Kernel alignment that fixes the weights before training.
+    stage : Start or None
+        Rule that fixes the weights before training.
     """
 
     norms: Callable[[Norm], bool]
     step: str | None = None
     accuracy: Accuracy | None = None
-    alignment: str | None = None
+    stage: Start | None = None
+
+    @property
+    def first_stage(self) -> Start | None:
+        return self.stage
 
     @property
     def shares(self) -> bool:
-        return self.alignment is None
+        return self.stage is None
 
     @property
     def combines(self) -> bool:
-        return self.alignment is None
+        return self.stage is None
 
     def serves(self, norm: Norm) -> bool:
         return self.norms(norm)
 
     def streams(self, M: int, n: int) -> bool:
         """Whether p = 1 is solved on some of M kernels at a time."""
-        sifts = self.alignment is None and self.accuracy is not COMPLETE
+        sifts = self.stage is None and self.accuracy is not COMPLETE
         return sifts and TUNING_OF_PLANS.sift_kernels < M
 
     def serves_loss(self, loss: Loss) -> bool:
         if loss.kind == "survival":  # without free examples there is no Hessian of J
-            return self.alignment is None and self.step != "newton"
-        return self.alignment is None or loss.kind != "one-class"  # alignments need targets
+            return self.stage is None and self.step != "newton"
+        return self.stage is None or loss.kind != "one-class"  # alignments need targets
 
 
 AUTO = Trained(lambda norm: True)
@@ -156,9 +163,11 @@ METHODS: dict[str, Method] = {
     "cutting-plane": Trained(lambda norm: norm.has_ball, "cutting plane"),
     "level": Trained(lambda norm: norm.has_ball, "level"),
     "gradient": Trained(lambda norm: norm.is_sparse, "gradient", COMPLETE),
+    "simplemkl": Trained(lambda norm: norm.is_sparse, "reduced gradient", COMPLETE),
     "uniform": Trained(lambda norm: norm.is_plain_sum),
-    "alignment": Trained(lambda norm: norm.allows_zeros, alignment="plain"),
-    "centered-alignment": Trained(lambda norm: norm.allows_zeros, alignment="centred"),
+    "alignment": Trained(lambda norm: norm.allows_zeros, stage=Aligned("plain")),
+    "centered-alignment": Trained(lambda norm: norm.allows_zeros, stage=Aligned("centred")),
+    "easymkl": EasyMKL(),
     "qcqp": QCQP(),
     "skm": SKM(),
     "mwu": MWU(),
@@ -291,11 +300,12 @@ def make_plan(
         Name of the engine.
     options : Options
     """
-    if isinstance(problem, HardMarginProblem) and not problem.constant_is_optimal(0.0):
+    trivial = problem.constant_is_optimal(0.0)
+    if isinstance(problem, HardMarginProblem) and not (trivial or method.solves_hard_margins):
         soft = make_plan(method, problem.soft(1.0), engine, name, options)
         return replace(soft, solver=HardMargin(soft.solver))
-    if not isinstance(method, Trained) and not problem.constant_is_optimal(0.0):
-        return Plan(name, Uniform(), method.solver(engine.costs))
+    if not isinstance(method, Trained) and not trivial:
+        return Plan(name, method.first_stage or Uniform(), method.solver(engine.costs))
     if not isinstance(method, Trained):
         method = AUTO
     costs, n, M = engine.costs, engine.n, engine.n_kernels
@@ -323,8 +333,8 @@ class _Planner:
         start: Start = Sample(self._on_samples()) if self._samples else Uniform()
         if self._grows:
             start = ActiveSetStart(start, self.tuning.active_sets)
-        if self.method.alignment is not None:
-            start = Aligned(self.method.alignment)
+        if self.method.first_stage is not None:
+            start = self.method.first_stage
         return Plan(name, start, self._solver())
 
     def _solver(self) -> Solver:
@@ -403,6 +413,7 @@ class _Planner:
             "cutting plane": CuttingPlane,
             "level": Level,
             "gradient": Gradient,
+            "reduced gradient": partial(Gradient, metric=None),
         }
         return steps[name]()
 
@@ -476,7 +487,7 @@ class _Planner:
         risk = self.problem.risk
         if not risk.separates:
             return False
-        zero = risk.tau == 0 and not risk.term.ent.any()  # alpha = 0 is feasible
+        zero = risk.allows_zero and not risk.term.ent.any()  # alpha = 0 is feasible
         complete = self._step_name is not None and (
             self._accuracy is not None and self._accuracy.largest == 0
         )

@@ -11,7 +11,6 @@ from ..engines.base import Engine
 from ..problem.problem import Problem
 from .active_sets import ActiveSetTuning, first_set
 from .inner.violations import every_kth
-from .methods.alignment import WEIGHTS
 from .run import Run
 from .solver import Solver
 
@@ -108,24 +107,3 @@ class ActiveSetStart:
         active = first_set(problem, engine.alpha, self.tuning)
         small = problem.restricted(active, problem.tau)
         return self.start.weights(small, engine.subset(active), run)
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """Take the weights of a kernel alignment, which training does not change.
-
-    Parameters
-    ----------
-    alignment : {"plain", "centred"}
-    """
-
-    alignment: str
-    fixes_weights: ClassVar[bool] = True
-
-    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
-        counted = np.flatnonzero(problem.C)
-        targets = problem.y[counted] + problem.centre
-        aligned = WEIGHTS[self.alignment](engine.subset(counted), targets)
-        if not aligned.any():
-            return problem.norm.start(engine.n_kernels)
-        return np.asarray(aligned / problem.norm.value(aligned))

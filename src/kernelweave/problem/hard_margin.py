@@ -30,9 +30,16 @@ class HardMarginProblem(Problem):
 
     @classmethod
     def separating(
-        cls, loss: Loss, norm: Norm, y: np.ndarray, counts: np.ndarray
+        cls,
+        loss: Loss,
+        norm: Norm,
+        y: np.ndarray,
+        counts: np.ndarray,
+        tau: float | None = 0.0,
     ) -> HardMarginProblem:
         """Return the problem of targets y in which some examples count, both of shape (n,).
+
+        `tau` is 0, or None without an intercept.
 
         Raises
         ------
@@ -44,12 +51,12 @@ class HardMarginProblem(Problem):
                 f"C=inf, a hard margin, is for loss='hinge' or 'squared_hinge', got {loss.name!r}; "
                 "choose a finite C"
             )
-        return cls(Risk(HardMargin(), y, np.where(counts, 1.0, 0.0)), norm)
+        return cls(Risk(HardMargin(), y, np.where(counts, 1.0, 0.0), tau), norm)
 
     def soft(self, cost: float) -> Problem:
         """Return the soft-margin problem in which every error costs `cost`."""
         costs = np.where(self.C > 0, cost, 0.0)
-        return Problem.of(Hinge(), self.norm, self.y, costs, n_outputs=self.n_outputs)
+        return Problem.of(Hinge(), self.norm, self.y, costs, self.tau, self.n_outputs)
 
     def margin(self, F: np.ndarray, bias: Numbers) -> float:
         """Return the smallest y_i f_i of outputs F, shape (n,), and a bias."""
@@ -65,7 +72,12 @@ class HardMarginProblem(Problem):
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:
-        """Value of the constant model, 0 if every output has one class and inf otherwise."""
+        """Value of the constant model, 0 if every output has one class and inf otherwise.
+
+        Without an intercept the constant model is 0, whose margins are too small.
+        """
+        if not self.risk.has_intercept:
+            return np.inf, self.best_bias(np.zeros_like(self.y))
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.risk.per_output]
         return 0.0 if all(single) else np.inf, self.best_bias(np.zeros_like(self.y))
 

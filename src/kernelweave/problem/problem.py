@@ -6,6 +6,8 @@
     D:  max over alpha          -sum_i C_i V*(-alpha_i / C_i, y_i) - 1/2 ||s||_dual
                                 with sum_i alpha_i = tau and s_m = alpha' K_m alpha
 
+Without an intercept, b = 0 and the constraint on the sum of alpha is absent (tau is None).
+
 A solver works on (alpha, theta), which represent the model w_m = theta_m sum_i alpha_i psi_m(x_i).
 Its outputs are f_i = F_i + b with F_i = sum_m theta_m g_mi and g_mi = sum_j alpha_j k_m(x_j, x_i).
 Its regularisation term is 1/2 theta . s (`norms` has the exception). We call s_m the squared block
@@ -66,7 +68,7 @@ class Problem:
         norm: Norm,
         y: np.ndarray,
         C: np.ndarray,
-        tau: float = 0.0,
+        tau: float | None = 0.0,
         n_outputs: int = 1,
         centre: Numbers = 0.0,
     ) -> Problem:
@@ -91,7 +93,7 @@ class Problem:
         return self.risk.C
 
     @property
-    def tau(self) -> float:
+    def tau(self) -> float | None:
         return self.risk.tau
 
     @property
@@ -115,7 +117,7 @@ class Problem:
         """The problem of each output, as if it had weights of its own."""
         return [replace(self, risk=risk) for risk in self.risk.per_output]
 
-    def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Problem:
+    def restricted(self, idx: np.ndarray, tau: float | None, cost_factor: float = 1.0) -> Problem:
         """Return the problem of some examples of one output; see `Risk.restricted`."""
         return replace(self, risk=self.risk.restricted(idx, tau, cost_factor))
 
@@ -213,7 +215,7 @@ class Problem:
 
         It is False for one class, where the constant model has no meaning.
         """
-        return self.tau == 0 and self.constant - dual <= self._no_improvement
+        return self.risk.allows_zero and self.constant - dual <= self._no_improvement
 
     @cached_property
     def _no_improvement(self) -> float:

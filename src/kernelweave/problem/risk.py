@@ -2,9 +2,10 @@
 
     R(f, b) = sum_i C_i V(f_i + b, y_i) + tau b
 
-tau is 0 except for one class. A problem (`problem.problem`) is a risk and a norm. Several outputs,
-such as one decision function per class, can share the kernel weights: their risks add up. They are
-one risk over the examples of the first output, then those of the second, and so on.
+tau is 0 except for one class; without an intercept b is 0 and tau is None. A problem
+(`problem.problem`) is a risk and a norm. Several outputs, such as one decision function per class,
+can share the kernel weights: their risks add up. They are one risk over the examples of the first
+output, then those of the second, and so on.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ class Risk:
         Targets: -1 and +1 for a classifier, numbers for a regressor, not used for one class.
     C : ndarray of shape (n,)
         Cost of each example, at least 0.
-    tau : float
-        Required value of sum_i alpha_i (for each output).
+    tau : float or None
+        Required value of sum_i alpha_i (for each output). None if there is no intercept: the bias
+        is 0, and nothing constrains the sum.
     n_outputs : int
         Number of outputs that share the weights, each with n / n_outputs examples and its own bias.
     centre : float, or ndarray of shape (n_outputs,)
@@ -47,7 +49,7 @@ class Risk:
     loss: Loss
     y: np.ndarray
     C: np.ndarray
-    tau: float = 0.0
+    tau: float | None = 0.0
     n_outputs: int = 1
     centre: Numbers = 0.0
 
@@ -66,6 +68,10 @@ class Risk:
                 f"n_outputs must divide the number of examples, {len(self.y)}, "
                 f"got {self.n_outputs!r}"
             )
+        if self.tau is None:
+            if np.any(self.centre):
+                raise ValueError(f"centre must be 0 without an intercept, got {self.centre!r}")
+            return
         lowest, highest = self.sums(self.term.lo).max(), self.sums(self.term.hi).min()
         slack = SUM_ROUNDING * abs(self.tau)
         if not lowest - slack <= self.tau <= highest + slack:
@@ -113,14 +119,14 @@ class Risk:
             for part, centre in zip(self.output_slices, centres, strict=True)
         ]
 
-    def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Risk:
+    def restricted(self, idx: np.ndarray, tau: float | None, cost_factor: float = 1.0) -> Risk:
         """Return the risk of some examples of one output.
 
         Parameters
         ----------
         idx : ndarray of shape (q,)
-        tau : float
-            Required sum of their alphas.
+        tau : float or None
+            Required sum of their alphas; None without an intercept.
         cost_factor : float
             Multiplies their costs; above 1 for a sample that represents all examples.
         """
@@ -137,11 +143,13 @@ class Risk:
         return float(self.C @ self.loss.value(f, self.y) + constant)
 
     def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at -alpha, shape (n,), for alphas that add up to tau."""
+        """Return the conjugate at -alpha, shape (n,), for feasible alphas."""
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
         """Return whether alphas, shape (n,), add up to tau, but for rounding."""
+        if self.tau is None:
+            return True
         drift = np.abs(self.sums(alpha) - self.tau)
         return bool((drift <= SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))).all())
 
@@ -154,12 +162,24 @@ class Risk:
         if self.n_outputs > 1:
             return np.concatenate([risk.feasible_alpha() for risk in self.per_output])
         term = self.term
-        if self.tau == 0 and not term.ent.any():
+        if self.allows_zero and not term.ent.any():
             return np.zeros_like(self.y)
+        if self.tau is None:
+            return np.asarray(0.5 * (term.lo + term.hi))
         if self.tau == 0:
             return _balanced(term.lo, term.hi)
         alpha: np.ndarray = np.minimum(self.tau / term.hi.sum() * term.hi, term.hi)
         return alpha
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether the model has a bias."""
+        return self.tau is not None
+
+    @property
+    def allows_zero(self) -> bool:
+        """Whether alphas may add up to 0: all risks except that of one class."""
+        return self.tau is None or self.tau == 0
 
     @property
     def separates(self) -> bool:
@@ -180,7 +200,8 @@ class Risk:
         d = rate * width * share * (1 - share)
 
         def hessian(change: np.ndarray) -> np.ndarray:
-            return np.asarray(d * (change - (d @ change) / max(float(d.sum()), TINY)))
+            adapted = (d @ change) / max(float(d.sum()), TINY) if self.has_intercept else 0.0
+            return np.asarray(d * (change - adapted))
 
         return Response(term.lo + width * share, self.value(F, bias), hessian)
 
@@ -189,22 +210,27 @@ class Risk:
 
         It is the violation of the constraint times its multiplier, the bias.
         """
+        if self.tau is None:
+            return 0.0
         return float((bias * (self.sums(alpha) - self.tau)).sum())
 
     def best_bias(self, F: np.ndarray) -> Numbers:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
 
-        It is rounded to a number that the model can hold after the centre is added.
+        It is rounded to a number that the model can hold after the centre is added. Without an
+        intercept it is 0.
         """
         if self.n_outputs > 1:
             pairs = zip(self.per_output, self.output_slices, strict=True)
             return np.array([one.best_bias(F[part]) for one, part in pairs])
+        if self.tau is None:
+            return 0.0
         bias = self.loss.best_bias(F, self.y, self.C, self.tau)
         return (bias + self.centre) - self.centre
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:
-        """Value and bias of the constant model (intercept only)."""
+        """Value and bias of the constant model: intercept only, or 0 without an intercept."""
         F = np.zeros_like(self.y)
         bias = self.best_bias(F)
         return self.value(F, bias), bias
@@ -230,13 +256,18 @@ class Response:
         Minus the gradient, a feasible dual point.
     value : float
     hessian : callable
-        Returns the product of the Hessian with a change of the outputs, shape (n,). The bias
-        adapts to the change.
+        Returns the product of the Hessian with a change of the outputs, shape (n,). The bias,
+        if there is one, adapts to the change.
     """
 
     alpha: np.ndarray
     value: float
     hessian: Callable[[np.ndarray], np.ndarray]
+
+
+def sum_constraint(fit_intercept: bool) -> float | None:
+    """Return tau of a classifier or regressor: 0, or None without an intercept."""
+    return 0.0 if fit_intercept else None
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:

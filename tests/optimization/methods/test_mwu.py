@@ -5,8 +5,9 @@ import pytest
 from kernel_cases import dense, training_set
 from mkl_cases import begin
 from scipy.linalg import expm
+from scipy.optimize import linprog
 
-from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave import MKLClassifier, kernels, losses, norms, verify
 from kernelweave.common.core import _core
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
@@ -118,6 +119,7 @@ def test_a_width_that_is_too_small_is_refused(rng):
         ({"scaling": "none"}, "scaling must be one of"),
         ({"rho": float("inf")}, "rho must be None or a finite number above 1"),
         ({"rho": 1.0}, "rho must be None or a finite number above 1"),
+        ({"stage": "sum"}, "stage must be None or one of"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -141,8 +143,87 @@ def test_through_the_estimator(solver, rng):
     model = MKLClassifier(family, loss="squared_hinge", **settings).fit(X, y)
     assert model.duality_gap_ <= 0.1
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match="with loss='hinge'"):
-        MKLClassifier(family, loss="hinge", **settings).fit(X, y)
+    with pytest.raises(ValueError, match="with loss='logistic'"):
+        MKLClassifier(family, loss="logistic", **settings).fit(X, y)
+
+
+def separated(rng, n=80):
+    """Two classes that RBF kernels separate."""
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + 0.5 * X[:, 1] ** 2 > 0.3, 1, -1)
+
+
+FAMILY = kernels.RBF(gamma=[0.05, 0.3, 2.0])
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("C", [0.01, 0.1, 1.0, 20.0, np.inf])
+def test_hinge_and_hard_margin_are_solved(C, intercept, rng):
+    X, y = separated(rng)
+    same = {"norm": 1, "C": C, "fit_intercept": intercept, "normalize": "unit"}
+    model = MKLClassifier(FAMILY, solver=MWU(eps=0.05), tol=0.05, **same).fit(X, y)
+    assert model.duality_gap_ <= 0.05
+    exact = MKLClassifier(FAMILY, tol=1e-6, **same).fit(X, y)
+    assert model.dual_objective_ <= exact.primal_objective_ * (1 + 1e-9)
+    assert exact.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
+    bound = C if np.isfinite(C) else np.inf
+    assert np.all(np.abs(model.dual_coef_) <= bound)
+    assert verify(model, X, y).agree
+    if not np.isfinite(C):
+        assert np.all(y * model.decision_function(X) >= 1 - 1e-9)
+
+
+def test_rounds_of_the_hinge_respect_the_bounds(rng):
+    problem, engine = make(rng)
+    C = np.linspace(0.5, 2.0, engine.n)
+    problem = Problem.of(losses.Hinge(), problem.norm, problem.y, C)
+    total = 0.7 * Game(problem, engine).largest_total
+    game = Game(problem, engine, total=total)
+    for _ in range(20):
+        game.play(1.0)
+        a = problem.y * engine.alpha / game.rounds
+        assert np.all(a <= C / total * (1 + 1e-12))
+        assert a[problem.y > 0].sum() == pytest.approx(0.5)
+        assert a[problem.y < 0].sum() == pytest.approx(0.5)
+
+
+def test_a_vertex_minimises_the_margins_within_the_bounds(rng):
+    """The linear program of a round, against a solver of linear programs."""
+    problem, engine = make(rng, n=30)
+    problem = Problem.of(losses.Hinge(), problem.norm, problem.y, rng.random(30) + 0.1)
+    total = 0.6 * Game(problem, engine).largest_total
+    game, margins = Game(problem, engine, total=total), rng.normal(size=30)
+    a = np.zeros(30)
+    for side in game.sides:
+        chosen, amounts = game._filled(side, margins)
+        a[chosen] = amounts
+    sums = np.stack([problem.y > 0, problem.y < 0]).astype(float)
+    limits = [(0.0, cap) for cap in problem.C / total]
+    best = linprog(margins, A_eq=sums, b_eq=[0.5, 0.5], bounds=limits)
+    assert margins @ a == pytest.approx(best.fun)
+
+
+def test_inseparable_classes_are_refused(rng):
+    X = np.repeat(rng.normal(size=(20, 2)), 2, axis=0)
+    y = np.tile([1, -1], 20)
+    with pytest.raises(ValueError, match="found no model without errors in"):
+        MKLClassifier(FAMILY, norm=1, C=np.inf, solver=MWU(eps=0.3)).fit(X, y)
+
+
+@pytest.mark.parametrize("stage", ["alignment", "centered-alignment"])
+@pytest.mark.parametrize(("norm", "loss"), [(1, "hinge"), (2, "squared_hinge")])
+def test_second_stage_after_alignment(stage, norm, loss, rng):
+    X, y = separated(rng)
+    same = {"norm": norm, "C": 1.0, "loss": loss, "normalize": "unit"}
+    solver = MWU(eps=0.05, stage=stage)
+    model = MKLClassifier(FAMILY, solver=solver, tol=0.05, **same).fit(X, y)
+    exact = MKLClassifier(FAMILY, solver=stage, tol=1e-6, **same).fit(X, y)
+    assert model.duality_gap_ <= 0.05
+    np.testing.assert_allclose(model.weights_, exact.weights_)
+    assert exact.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
+    assert model.primal_objective_ <= 1.06 * exact.primal_objective_
+    assert model.certifies_ == "machine at given weights"
+    assert verify(model, X, y).agree
 
 
 def streamed(X, family=KERNELS):

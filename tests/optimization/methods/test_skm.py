@@ -14,7 +14,15 @@ from kernelweave.common.core import _core
 from kernelweave.optimization.methods.optimality import best_weights, optimality
 from kernelweave.optimization.methods.qcqp import QCQP
 from kernelweave.optimization.methods.skm import SKM
-from kernelweave.optimization.methods.smoothed_problem import SmoothedProblem, smoothed
+from kernelweave.optimization.methods.smoothed_problem import (
+    SmoothedProblem,
+    Smoothing,
+    smoothed,
+)
+from kernelweave.optimization.methods.smoothing_bounds import (
+    a_priori_smoothing,
+    smoothed_optimality,
+)
 from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
@@ -290,6 +298,104 @@ def test_through_the_estimator(solver, rng):
         MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=2, solver=solver).fit(X, y)
 
 
+A = (0.5, 2.0, 1.0, 0.7, 1.3)
+
+
+@pytest.mark.parametrize(
+    "solver", [SKM(kappa=0.2), SKM(mu=0.1), SKM(mu=0.9), SKM(a=A), SKM(kappa=0.5, mu=0.25, a=A)]
+)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_smoothing_parameters_do_not_change_the_optimum(solver, intercept, rng):
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] * X[:, 1] > 0
+    family = kernels.RBF(gamma=[0.01, 0.05, 0.1, 0.5, 2.0])
+    settings = {"norm": 1, "tol": 1e-6, "fit_intercept": intercept}
+    model = MKLClassifier(family, solver=solver, **settings).fit(X, y)
+    best = MKLClassifier(family, solver="auto", **settings).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(best.primal_objective_, rel=3e-6)
+
+
+def test_the_pull_with_one_kappa_per_kernel_is_the_gradient(rng):
+    mu, kappa, step = rng.uniform(0.1, 2.0, size=8), rng.uniform(0.2, 1.0, size=8), 1e-4
+
+    def height(mu):
+        def value(gamma):
+            return gamma**2 / 2 + np.sum((np.maximum(mu - gamma, 0) / kappa) ** 2) / 2
+
+        return minimize_scalar(value, bounds=(0, mu.max()), options={"xatol": 1e-12}).fun
+
+    pull = smoothed(mu, kappa, 1.0)
+    for m in range(len(mu)):
+        move = step * (np.arange(len(mu)) == m)
+        rate = (height(mu + move) - height(mu - move)) / (2 * step)
+        assert pull[m] == pytest.approx(rate, rel=1e-3, abs=1e-4)
+    eta = pull / mu
+    assert np.sum(eta / (1 - kappa**2 * eta)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("relative", [None, (0.5, 2.0, 1.0)])
+@pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0), (1.0, 1.5, 0.8)])
+def test_solutions_of_the_smoothed_problem_are_as_optimal_as_theorem_1_says(relative, scales, rng):
+    X, n, C = rng.normal(size=(40, 3)), 40, 0.5
+    y, family = np.where(X[:, 0] > 0, 1.0, -1.0), kernels.RBF(gamma=[0.1, 0.5, 2.0])
+    d = np.array(scales)
+    problem = Problem.of(losses.Hinge(), norms.Lp(1, tuple(d**2)), y, np.full(n, C))
+    engine, K = dense(family, X), family(X)
+    a = a_priori_smoothing(K, C, eps1=0.5, eps2=0.2, d=d)
+    relative = np.array(relative or d)
+    kappa = a / relative.max()
+    smoothing = Smoothing(kappa=kappa, a=tuple(relative))
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), n, smoothing)
+    for _ in range(100):
+        machine._work(np.arange(n), 1e-3)
+        if machine.violations().size <= 1e-2:
+            break
+    eps = machine.violations().size
+    theta = machine._weights()
+    found = optimality(problem, engine.alpha, engine.combined(theta), machine.s, theta)
+    promised = smoothed_optimality(K, C, kappa * relative, d=d, eps=eps)
+    assert found[0] <= promised[0] <= 0.5
+    assert found[1] <= promised[1]
+    assert promised[1] - eps <= 0.1 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kappa": 0.0}, "kappa must be a number above 0 and at most 1"),
+        ({"kappa": 2.0}, "kappa must be a number above 0 and at most 1"),
+        ({"mu": 1.0}, "mu must be a number above 0 and below 1"),
+        ({"a": (1.0, -1.0)}, "a must be a sequence of positive finite numbers"),
+    ],
+)
+def test_smoothing_parameters_outside_their_range_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        SKM(**arguments)
+
+
+def test_another_number_of_a_than_of_kernels_is_refused(rng):
+    X = rng.normal(size=(20, 2))
+    with pytest.raises(ValueError, match="a must have one entry for each of the 2 kernels"):
+        MKLClassifier(kernels.RBF([0.1, 1.0]), norm=1, solver=SKM(a=(1.0,))).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"K": np.ones((2, 3))}, "K must have shape"),
+        ({"K": np.zeros((1, 2, 2))}, "not zero"),
+        ({"C": 0.0}, "C must be a finite number above 0"),
+        ({"eps1": -1.0}, "eps1 must be a finite number above 0"),
+        ({"eps2": np.inf}, "eps2 must be a finite number above 0"),
+        ({"d": [1.0, 2.0]}, "d must have one entry for each of the 1 kernels"),
+    ],
+)
+def test_bad_arguments_of_corollary_1(arguments, message):
+    good = {"K": np.ones((1, 2, 2)), "C": 1.0, "eps1": 0.1, "eps2": 0.1}
+    with pytest.raises(ValueError, match=message):
+        a_priori_smoothing(**{**good, **arguments})
+
+
 def test_stops_after_max_iter(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     result = solve(problem, engine, tol=1e-9, max_iter=3)
@@ -303,10 +409,10 @@ def test_core_refuses_arrays_that_do_not_fit():
     with pytest.raises(ValueError, match="differ in length"):
         _core.solve_skm(
             np.ones((1, 2, 2)), np.array([0]), np.ones(1), one, one, one, one, one, np.ones(3),
-            0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
+            np.full(1, 0.5), 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
         )  # fmt: skip
     with pytest.raises(ValueError, match="no such kernel"):
         _core.solve_skm(
             np.ones((1, 2, 2)), np.array([1]), np.ones(1), one, one, one, one, one, one,
-            0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
+            np.full(1, 0.5), 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from kernelweave.datasets import make_sparse_to_uniform
 from kernelweave.optimization.plan import METHODS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-ROADS = ("skm", "cutting-plane", "level", "gradient")
+ROADS = ("skm", "cutting-plane", "level", "gradient", "simplemkl")
 every_table = pytest.mark.parametrize(
     "name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"]
 )

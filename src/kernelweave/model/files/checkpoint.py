@@ -197,10 +197,11 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
     slack = np.where(np.isfinite(slack), slack, 0.0)
     if np.any((alpha < lo - slack) | (alpha > hi + slack)):
         return "an alpha outside its bounds"
-    for part in problem.output_slices:
-        drift = abs(alpha[part].sum() - problem.tau)
-        if drift > ROUNDING * (np.abs(alpha[part]).sum() + abs(problem.tau)):
-            return f"alphas that add up to {alpha[part].sum():g}, not to {problem.tau:g}"
+    if (tau := problem.tau) is not None:
+        for part in problem.output_slices:
+            drift = abs(alpha[part].sum() - tau)
+            if drift > ROUNDING * (np.abs(alpha[part]).sum() + abs(tau)):
+                return f"alphas that add up to {alpha[part].sum():g}, not to {tau:g}"
     if np.any(weights < 0) or not weights.any():
         return "weights that are negative, or all zero"
     if (size := problem.norm.value(weights)) > 1 + ROUNDING:

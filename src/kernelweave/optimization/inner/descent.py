@@ -3,7 +3,7 @@
 With fixed weights, and a loss without entropies, the dual problem is
 
     minimise  1/2 alpha' K alpha + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha
-    over      lo <= alpha <= hi,  sum alpha = tau.
+    over      lo <= alpha <= hi,  sum alpha = tau (if there is an intercept).
 
 A move is a change of alpha. It starts as a gradient step, is made conjugate to the previous move,
 and is projected onto the feasible set. An exact line search gives its length, which is truncated at
@@ -303,7 +303,7 @@ def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
 
 
 def project(
-    point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, kinks: Numbers = 0.0
+    point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float | None, kinks: Numbers = 0.0
 ) -> np.ndarray:
     """Return the feasible alpha nearest to a point, shape (n,).
 
@@ -312,8 +312,8 @@ def project(
     point : ndarray of shape (n,)
     lo, hi : ndarrays of shape (n,)
         Bounds of alpha; lo <= 0 <= hi if there are kinks.
-    total : float
-        Sum of alpha.
+    total : float or None
+        Sum of alpha; None if it is not constrained.
     kinks : ndarray of shape (n,), or 0
         If given, 1/2 ||alpha - point||^2 + kinks' |alpha| is minimised (proximal operator).
     """
@@ -324,6 +324,9 @@ def project(
             moved = np.sign(moved) * np.maximum(np.abs(moved) - kinks, 0.0)
         alpha: np.ndarray = np.clip(moved, lo, hi)
         return alpha
+
+    if total is None:
+        return shifted(0.0)
 
     def excess(shift: float) -> tuple[float, float]:
         alpha = shifted(shift)

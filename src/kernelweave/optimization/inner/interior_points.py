@@ -1,6 +1,7 @@
 """Interior point method for a working set; its work hardly depends on the condition number.
 
-The KKT conditions of a smooth dual term on lo <= alpha <= hi with a fixed sum of alpha are
+The KKT conditions of a smooth dual term on lo <= alpha <= hi with a fixed sum of alpha (or, without
+an intercept, with b = 0) are
 
     conj'(alpha) + F + b - z_lo + z_hi = 0,    z_lo (alpha - lo) = z_hi (hi - alpha) = mu,   mu = 0.
 
@@ -54,7 +55,7 @@ class _Path:
     """
 
     def __init__(self, problem: Subproblem):
-        self.problem, self.total = problem, float(problem.alpha.sum())
+        self.problem, self.total = problem, problem.total
         term, alpha = problem.term, problem.alpha
         self.split = np.flatnonzero(term.eps > 0)
         self.lo = self._variables(np.where(term.eps > 0, 0.0, term.lo), 0.0 * alpha)
@@ -67,7 +68,9 @@ class _Path:
         inset = INSET * np.minimum(self.hi - self.lo, self.alpha_size)
         self.y = np.clip(self._variables(alpha, -alpha), self.lo + inset, self.hi - inset)
         self.slack = np.where(self.bounded, [self.y - self.lo, self.hi - self.y], 1.0)
-        self.bias = -np.median(term.lin + term.curv * alpha + problem.F)
+        self.bias: float = 0.0
+        if self.total is not None:
+            self.bias = -float(np.median(term.lin + term.curv * alpha + problem.F))
         self.gradient_size = np.abs(self._residual()).max() or 1.0
         self.z = np.where(self.bounded, self.gradient_size, 0.0)
 
@@ -123,7 +126,7 @@ class _Path:
         stiffness = 1.0 / self._alpha(self.signs / stiff)
         system = KKTSystem.definite(self.problem.kernel, stiffness)
         residual = self._residual() - z[0] + z[1]
-        missing = self.total - self._alpha(self.y).sum()
+        missing = None if self.total is None else self.total - float(self._alpha(self.y).sum())
 
         def newton(products: np.ndarray) -> tuple[np.ndarray, ...]:
             """Return the step that changes z * slack by `products`, (2, k), to first order."""
@@ -146,5 +149,5 @@ class _Path:
             dy, dbias, dslack, dz = newton(centre - z * slack - dz * dslack)
         step = min(longest_step(slack, dslack, 1.0), longest_step(z, dz, 1.0))
         step = step if step == 1.0 else STEP_FRACTION * step
-        self.y, self.bias = self.y + step * dy, self.bias + step * dbias
+        self.y, self.bias = self.y + step * dy, self.bias + float(step * dbias)
         self.slack, self.z = slack + step * dslack, z + step * dz

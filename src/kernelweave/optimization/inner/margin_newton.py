@@ -41,14 +41,16 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
         Its dual terms consist of an entropy and a linear part.
     """
     kernel, term, F, start = problem.kernel, problem.term, problem.F, problem.alpha
-    total, width, all_free = float(start.sum()), term.hi - term.lo, np.ones(len(start), bool)
+    total, width, all_free = problem.total, term.hi - term.lo, np.ones(len(start), bool)
 
     def value(beta: np.ndarray, v: np.ndarray, bias: float, ent: np.ndarray) -> float:
         margin = -(F + v + bias) - term.lin
         losses = term.lo * margin + ent * np.logaddexp(0.0, width / ent * margin)
-        return float(0.5 * (beta - start) @ v + start @ (v + F) + bias * total + losses.sum())
+        regular = 0.5 * (beta - start) @ v + start @ (v + F) + bias * start.sum()
+        return float(regular + losses.sum())
 
-    beta, v, bias = start, 0.0 * start, -Violations(term, start, F).middle
+    fixed_sum = problem.fixed_sum
+    beta, v, bias = start, 0.0 * start, -Violations(term, start, F, fixed_sum=fixed_sum).middle
     added = width * np.abs(F + bias + term.lin).max()
     for _ in range(MAX_STEPS):
         ent = term.ent + added
@@ -61,9 +63,10 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
             system = KKTSystem.definite(kernel, stiff)
         except LinAlgError:
             return
-        dbeta, shift = system.solve(stiff * (alpha - beta), total - beta.sum())
+        missing = None if total is None else total - float(beta.sum())
+        dbeta, shift = system.solve(stiff * (alpha - beta), missing)
         dv, dbias = kernel @ dbeta, float(shift)
-        slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
+        slope = dv @ (beta - alpha) + dbias * (start.sum() - alpha.sum())
         now, step = value(beta, v, bias, ent), 1.0
         while value(beta + step * dbeta, v + step * dv, bias + step * dbias, ent) > (
             now + ARMIJO * step * slope + VALUE_ROUNDING * abs(now)

@@ -22,9 +22,11 @@ class Subproblem:
     term : DualTerm
         Their dual terms.
     alpha, F : ndarrays of shape (q,)
-        Initial alphas, whose sum is fixed, and the combined outputs at them.
+        Initial alphas, and the combined outputs at them.
     exact_kernel : callable, or None
         If `kernel` is in single precision: returns it in double precision.
+    fixed_sum : bool
+        Whether the sum of the alphas is fixed; False without an intercept.
     """
 
     kernel: np.ndarray
@@ -32,6 +34,12 @@ class Subproblem:
     alpha: np.ndarray
     F: np.ndarray
     exact_kernel: Callable[[], np.ndarray] | None = None
+    fixed_sum: bool = True
+
+    @property
+    def total(self) -> float | None:
+        """Sum of the alphas, None if it is not fixed."""
+        return float(self.alpha.sum()) if self.fixed_sum else None
 
     def exact(self) -> Subproblem:
         """Return the problem in double precision, which ill-conditioned kernels need."""
@@ -45,7 +53,23 @@ class Subproblem:
     def part(self, idx: np.ndarray) -> Subproblem:
         """Return the problem restricted to the examples idx, an array of positions."""
         kernel = self.kernel[np.ix_(idx, idx)]
-        return Subproblem(kernel, self.term.take(idx), self.alpha[idx], self.F[idx])
+        term, alpha, F = self.term.take(idx), self.alpha[idx], self.F[idx]
+        return Subproblem(kernel, term, alpha, F, fixed_sum=self.fixed_sum)
+
+    def with_free_alpha(self) -> Subproblem:
+        """Return an equivalent problem with a fixed sum of the alphas.
+
+        If the sum is not fixed, the difference is the alpha of one more example, the last: it has
+        no loss and no bounds, and all of its kernel values are 0.
+        """
+        if self.fixed_sum:
+            return self
+        return Subproblem(
+            np.pad(self.kernel, (0, 1)),
+            self.term.with_free_alpha(),
+            np.append(self.alpha, 0.0),
+            np.append(self.F, 0.0),
+        )
 
     def gain(self, other: Subproblem) -> float:
         """Return the dual value at the alphas of `other` minus that at these alphas."""
@@ -56,11 +80,11 @@ class Subproblem:
     @property
     def violation(self) -> float:
         """Largest KKT violation of the alphas."""
-        return Violations(self.term, self.alpha, self.F).size
+        return Violations(self.term, self.alpha, self.F, fixed_sum=self.fixed_sum).size
 
 
 def balanced(
-    alpha: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, free: np.ndarray
+    alpha: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float | None, free: np.ndarray
 ) -> np.ndarray:
     """Return alphas between their bounds with a given sum, shape (q,).
 
@@ -70,11 +94,13 @@ def balanced(
         Alphas whose sum is wrong.
     lo, hi : ndarrays of shape (q,)
         Bounds that allow the sum.
-    total : float
-        Sum of the result.
+    total : float or None
+        Sum of the result; None returns the alphas as they are.
     free : ndarray of bool, shape (q,)
         Alphas that are changed; if their bounds do not allow the sum, all are.
     """
+    if total is None:
+        return alpha
     missing = total - alpha.sum()
     room = hi - alpha if missing > 0 else alpha - lo
     free_room = np.where(free, room, 0.0)

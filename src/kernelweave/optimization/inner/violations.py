@@ -13,7 +13,8 @@ class Violations:
     """KKT violations of n examples.
 
     Increasing alpha_i changes the negative dual value at the rate up_i, decreasing it at the rate
-    -down_i. The sum of all alphas is fixed, so alpha is optimal if no down exceeds an up.
+    -down_i. If the sum of all alphas is fixed, alpha is optimal if no down exceeds an up. If it is
+    not, since there is no intercept, no down may exceed 0 and no up be below it.
 
     Parameters
     ----------
@@ -21,22 +22,32 @@ class Violations:
         Dual terms of the examples.
     alpha, F : ndarrays of shape (n,)
         Dual variables and combined outputs without the bias.
+    fixed_sum : bool
+        Whether the sum of all alphas is fixed.
 
     Attributes
     ----------
     up, down : ndarrays of shape (n,)
     size : float
-        The largest violation, max down - min up.
+        The largest violation, max down - min up; both include 0 if the sum is not fixed.
     middle : float
         Midpoint of max down and min up; minus the bias at the optimum.
+    correction : float
+        Smallest change of the outputs with which alpha is optimal.
     """
 
-    def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray):
+    def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray, *, fixed_sum: bool = True):
         down, up = term.slopes(alpha)
         self.down, self.up = down + F, up + F
         highest, lowest = float(self.down.max()), float(self.up.min())
-        self.size = highest - lowest
-        self.middle = 0.5 * (highest + lowest)
+        if fixed_sum:
+            self.size = highest - lowest
+            self.middle = 0.5 * (highest + lowest)
+            self.correction = max(0.0, 0.5 * self.size)
+        else:
+            highest, lowest = max(highest, 0.0), min(lowest, 0.0)
+            self.size, self.middle = highest - lowest, 0.0
+            self.correction = max(highest, -lowest)
         if not np.isfinite(self.middle):
             self.middle = 0.0
 

@@ -125,7 +125,8 @@ class Decomposition(Certifier):
         """Return the KKT violations of the examples of an output."""
         part = self.problem.output_slices[output]
         term = self.problem.risk.per_output[output].term
-        found = Violations(term, self.engine.alpha[part], self.F[part])
+        fixed_sum = self.problem.risk.has_intercept
+        found = Violations(term, self.engine.alpha[part], self.F[part], fixed_sum=fixed_sum)
         if np.isnan(found.size):
             raise FloatingPointError("outputs are not finite")
         return found
@@ -193,7 +194,8 @@ class Decomposition(Certifier):
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         single = self.engine.single_precision
         exact_kernel = partial(self.engine.block, work, weights) if single else None
-        subproblem = Subproblem(kernel, term, alpha, self.F[work], exact_kernel)
+        fixed_sum = self.problem.risk.has_intercept
+        subproblem = Subproblem(kernel, term, alpha, self.F[work], exact_kernel, fixed_sum)
         self._work[output] = work
         late = lambda: self.run.budget.out_of_time  # noqa: E731
         alpha = solve_subproblem(subproblem, tolerance, late, self.tuning)
@@ -205,6 +207,8 @@ class Decomposition(Certifier):
         If alphas shrink by many orders of magnitude, the rounding of large ones is large next to
         the small ones: the alpha with most room takes the difference.
         """
+        if self.problem.tau is None:
+            return alpha
         everyone = self.engine.alpha[self.problem.output_slices[output]]
         total = everyone.sum() - self.engine.alpha[work].sum() + alpha.sum()
         missed = self.problem.tau - float(total)
@@ -235,8 +239,10 @@ def solve_subproblem(
     If `late` returns True, the alphas found until then.
     """
     most = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo
-    alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
-    _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
+    pairs = problem.with_free_alpha()
+    alpha, F, parts = pairs.alpha.copy(), pairs.F.copy(), pairs.term.arrays
+    _, violation = _core.solve_pairs(pairs.kernel, *parts, tolerance, most, alpha, F)
+    alpha = alpha[: len(problem.alpha)]
     if not violation > tolerance or late():
         return alpha
     method = margin_newton if problem.term.ent.any() else interior_points

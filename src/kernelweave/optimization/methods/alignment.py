@@ -8,12 +8,15 @@ space first; centred alignment correlates better with accuracy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import nnls
 
 from ...engines import Engine
 from ...engines.base import kernel_blocks
+from ...problem.problem import Problem
+from ..run import Run
 
 ROUNDING = 1e-12  # relative size below which a kernel or an eigenvalue counts as zero
 
@@ -110,3 +113,25 @@ def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:
 
 # Functions that compute kernel weights without training, by the names in plans.
 WEIGHTS = {"plain": alignment_weights, "centred": centered_alignment_weights}
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Take the weights of a kernel alignment, which training does not change.
+
+    Parameters
+    ----------
+    alignment : {"plain", "centred"}
+    """
+
+    alignment: str
+    fixes_weights: ClassVar[bool] = True
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        """Return the weights, shape (M,), with ||theta|| = 1."""
+        counted = np.flatnonzero(problem.C)
+        targets = problem.y[counted] + problem.centre
+        aligned = WEIGHTS[self.alignment](engine.subset(counted), targets)
+        if not aligned.any():
+            return problem.norm.start(engine.n_kernels)
+        return np.asarray(aligned / problem.norm.value(aligned))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 from ...engines.costs import EngineCosts
 from ...losses import Loss
 from ...norms import Norm
 from ..solver import Solver
+
+if TYPE_CHECKING:
+    from ..start import Start
 
 
 class Method(ABC):
@@ -27,6 +31,16 @@ class Method(ABC):
     def remote(self) -> bool:
         """Whether remote examples (`kernelweave.dask`) are supported."""
         return self.combines
+
+    @property
+    def first_stage(self) -> Start | None:
+        """Rule that fixes the weights before training, or None."""
+        return None
+
+    @property
+    def solves_hard_margins(self) -> bool:
+        """Whether hard margins are solved as they are, instead of by a sequence of soft ones."""
+        return False
 
     @abstractmethod
     def serves(self, norm: Norm) -> bool:

@@ -86,8 +86,9 @@ class ConeProgram:
         """Append alpha, its constraints and its dual terms; return the positions of alpha."""
         term, n = problem.term, len(problem.y)
         a = self.variables(n, term.lin, term.curv)
-        self.rows(np.array([problem.tau]), (a, np.ones((1, n))))
-        self.cone("Zero", 1)
+        if problem.tau is not None:
+            self.rows(np.array([problem.tau]), (a, np.ones((1, n))))
+            self.cone("Zero", 1)
         for bound, sign in ((term.lo, -1.0), (term.hi, 1.0)):
             finite = np.flatnonzero(np.isfinite(bound))
             if finite.size:

@@ -1,10 +1,12 @@
 """The game of multiplicative weight updates: rounds, weights, certificates; see `mwu`.
 
-A round needs the example of each class with the smallest margin, and its kernel values. If examples
-are remote, a pass over all of them in each of thousands of rounds would take too long. So rounds
-are played on a batch of local copies: the examples with a > 0 and those of each class with the
-smallest margins. After a batch, one pass over all examples computes the margins of the others and
-the certificate (Moeller et al. 2018, section 6).
+A round moves a towards the vertex of its feasible set with the smallest margins: one example of
+each class, or one of all without an intercept. With the hinge loss each a_i has an upper bound, and
+a vertex has as many examples of the smallest margins as the bounds require. If examples are remote,
+a pass over all of them in each of thousands of rounds would take too long. So rounds are played on
+a batch of local copies: the examples with a > 0 and those of each class with the smallest margins.
+After a batch, one pass over all examples computes the margins of the others and the certificate
+(Moeller et al. 2018, section 6).
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 
 CANDIDATES = 1000  # examples of each class in a batch, besides those with a > 0
+TINY = float(np.finfo(float).tiny)
+ROUNDING = 4 * float(np.finfo(float).eps)  # so that alpha stays within its bounds
 
 
 class Game:
@@ -31,6 +35,9 @@ class Game:
         Game to continue, whose a the engine has; by default a new one begins.
     examples : ndarray of int, optional
         For a batch: positions of its examples in the full game, sorted.
+    total : float, optional
+        Sum of |alpha| to which its bounds refer: a_i is at most (hi_i - lo_i) / total. Not used if
+        alpha has no bounds.
 
     Attributes
     ----------
@@ -39,7 +46,7 @@ class Game:
     ridge_part : float
         a' D a.
     mu : ndarray of shape (M,)
-        Kernel weights, with sum_m mu_m c_m = 1.
+        Kernel weights, with sum_m mu_m c_m = 1 unless they are fixed.
     rounds : int
         Number of rounds played.
     longest : float
@@ -56,13 +63,18 @@ class Game:
         engine: Engine,
         before: Game | None = None,
         examples: np.ndarray | None = None,
+        total: float = np.inf,
     ):
         self.problem, self.engine, self.examples = problem, engine, examples
         self.cost = problem.norm.costs(engine.n_kernels)
-        self.ridge = problem.term.curv
+        self.ridge, self.total = problem.term.curv, total
+        self.bounds = problem.term.hi - problem.term.lo
+        self.bounded = bool(np.isfinite(self.bounds).all())
         counted = problem.y * (problem.C > 0)  # held-out examples have no cost
-        self.positive, self.negative = (np.flatnonzero(counted * sign > 0) for sign in (1, -1))
-        if not (self.positive.size and self.negative.size):
+        self.sides = [np.flatnonzero(counted)]
+        if problem.risk.has_intercept:  # both classes have the same sum of |alpha|
+            self.sides = [np.flatnonzero(counted * sign > 0) for sign in (1, -1)]
+        if not all(side.size for side in self.sides):
             raise ValueError("y must have examples of both classes")
         if before is not None:
             self._continue(before)
@@ -71,6 +83,8 @@ class Game:
         self.s = np.zeros(engine.n_kernels)
         self.ridge_part = 0.0
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
+        if problem.norm.is_given:
+            self.mu = problem.norm.best(self.s)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
 
     def _continue(self, other: Game) -> None:
@@ -81,15 +95,16 @@ class Game:
 
     def batch(self) -> Game:
         """Return the game on the examples with a > 0 or small margins, for some rounds."""
-        alpha, sides = self.engine.alpha, ((self.positive, 1), (self.negative, -1))
+        alpha = self.engine.alpha
         F = self.engine.combined(self.theta()) * self.problem.norm.value(self.mu)
-        F = F + self.ridge * alpha
-        smallest = [
-            side[np.argsort(sign * F[side], kind="stable")[:CANDIDATES]] for side, sign in sides
-        ]
+        margins = self.problem.y * (F + self.ridge * alpha)
+        smallest = []
+        for side in self.sides:
+            count = max(CANDIDATES, 2 * len(self._filled(side, margins)[0]))
+            smallest.append(side[np.argsort(margins[side], kind="stable")[:count]])
         local = np.union1d(np.flatnonzero(alpha), np.concatenate(smallest))
         problem = self.problem.restricted(local, self.problem.tau)
-        return Game(problem, self.engine.subset(local), self, local)
+        return Game(problem, self.engine.subset(local), self, local, self.total)
 
     def merge(self, batch: Game) -> None:
         """Update this game by the rounds of a batch."""
@@ -113,26 +128,60 @@ class Game:
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
     def play(self, rate: float) -> None:
-        """Play one round: select the example of each class with the smallest margin, update mu."""
+        """Play one round: select the examples with the smallest margins, update mu."""
         outputs = kernel_blocks(self.engine).outputs()
-        F = self.mu @ outputs + self.ridge * self.engine.alpha
-        up, down = F[self.positive].argmin(), F[self.negative].argmax()
-        pair = np.array([self.positive[up], self.negative[down]])
-        delta = np.array([0.5, -0.5])
-        before = outputs[:, pair] @ delta
-        alpha = self.engine.alpha[pair]
-        self.ridge_part += float(self.ridge[pair] @ (delta * (2 * alpha + delta)))
-        self.engine.change(pair, alpha + delta)
-        after = kernel_blocks(self.engine).outputs()[:, pair] @ delta
+        margins = self.problem.y * (self.mu @ outputs + self.ridge * self.engine.alpha)
+        filled = [self._filled(side, margins) for side in self.sides]
+        chosen, amounts = (np.concatenate(parts) for parts in zip(*filled, strict=True))
+        delta, alpha = self.problem.y[chosen] * amounts, self.engine.alpha[chosen]
+        before = outputs[:, chosen] @ delta
+        self.ridge_part += float(self.ridge[chosen] @ (delta * (2 * alpha + delta)))
+        self.engine.change(chosen, alpha + delta)
+        after = kernel_blocks(self.engine).outputs()[:, chosen] @ delta
         self.s += (before + after) / self.cost
         self.rounds += 1
-        self.step = float(((after - before) / self.cost).max() + self.ridge[pair].sum() / 4)
+        largest = float(((after - before) / self.cost).max())
+        self.step = largest + float(self.ridge[chosen] @ delta**2)
         self.mu = self._weights(rate)
+
+    def _filled(self, side: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the examples of a side with the smallest margins, and how much a of each rises.
+
+        The amounts add up to 1 / (number of sides). Both arrays have the shape (k,).
+        """
+        share = 1.0 / len(self.sides)
+        if not self.bounded:
+            return side[[margins[side].argmin()]], np.array([share])
+        order = side[np.argsort(margins[side], kind="stable")]
+        most = self.bounds[order] / self.total
+        left = share - np.append(0.0, np.cumsum(most)[:-1])
+        used = max(int(np.count_nonzero(left > 0)), 1)
+        return order[:used], np.minimum(most, left)[:used]
+
+    def adapt(self, length: float) -> None:
+        """Move `total` towards the optimal sum of |alpha|, on a logarithmic scale.
+
+        If `total` is optimal, the examples whose a is neither 0 nor at its bound have margin 1.
+        These are the last ones that a round selects. For sum a = 1 their margin, the mean over the
+        sides, is then 1 / total.
+
+        Parameters
+        ----------
+        length : float
+            Part of the way, which is cut at a factor of e.
+        """
+        margins = self.problem.y * self.engine.combined(self.theta())
+        last = [margins[self._filled(side, margins)[0][-1]] for side in self.sides]
+        wanted = self.rounds / max(float(np.mean(last)), TINY)
+        change = np.clip(np.log(wanted / self.total), -1.0, 1.0)
+        self.total = min(self.total * float(np.exp(length * change)), self.largest_total)
 
     def _weights(self, rate: float) -> np.ndarray:
         """Return mu, shape (M,), without overflow; weights of poor kernels may underflow."""
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
+        if self.problem.norm.is_given:
+            return self.mu
         # 2 sinh(x) = exp(x) (1 - exp(-2 x)), here divided by the largest exp(x).
         sinh = np.exp(rate * (length - self.longest)) * -np.expm1(-2 * rate * length)
         mu = sinh / np.maximum(length, 1e-300) / self.cost
@@ -145,15 +194,27 @@ class Game:
 
     def certificate(self) -> Certificate:
         """Return the certificate of a and mu, scaled to the best dual value or to margin 1."""
-        total = np.abs(self.engine.alpha).sum()
-        value = self.s.max() + self.ridge_part
-        theta = self.theta()
+        alpha, theta = self.engine.alpha, self.theta()
+        value = self.problem.norm.dual(self.s * self.cost) + self.ridge_part
         F = self.engine.combined(theta)
-        margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
-        scales = [total / value] + ([1.0 / margin] if margin > 0 else [])
+        margins = self.problem.y * F
+        margin = float(np.mean([margins[side].min() for side in self.sides]))
+        scales = [float(np.abs(alpha).sum()) / max(value, TINY)]
+        if margin > 0:
+            hard = not (self.bounded or self.ridge.any())  # no margin may be below 1
+            scales = [1.0 / margin] if hard else [*scales, 1.0 / margin]
+        if self.bounded:
+            used = alpha != 0
+            largest = float(np.min(self.bounds[used] / np.abs(alpha[used]))) * (1 - ROUNDING)
+            scales = [min(scale, largest) for scale in [*scales, self.total / self.rounds]]
         models = [(float(scale), self._scaled(scale, F, theta)) for scale in scales]
         self.scale, best = min(models, key=lambda model: model[1].gap)
         return best
+
+    @property
+    def largest_total(self) -> float:
+        """Largest sum of |alpha| that the bounds of alpha allow."""
+        return len(self.sides) * min(float(self.bounds[side].sum()) for side in self.sides)
 
     def _scaled(self, scale: float, F: np.ndarray, theta: np.ndarray) -> Certificate:
         """Return the certificate of alpha times `scale`, given its outputs F, shape (n,)."""

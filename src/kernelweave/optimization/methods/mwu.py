@@ -1,30 +1,41 @@
 """Multiplicative weight updates: two examples per round, and memory O(M n) (Moeller et al., 2018).
 
-With the squared hinge loss, the dual of p = 1 is a game between kernels and examples,
+The dual of p = 1 with a hard margin (C = inf, the paper's problem 4.1) is a game between kernels
+and examples,
 
-    min over a >= 0, sum a = 1, a'y = 0   of   max_m  a'G_m a,     G_m = Y (K_m / c_m + D) Y,
+    min over a >= 0, sum a = 1, a'y = 0   of   max_m  a'G_m a,     G_m = Y K_m Y / c_m,
 
-where D = diag(1 / (2 C_i)) and c_m is the cost of kernel m; with the value v of the game the
-optimum is 1 / (2 v). As C grows it becomes the hard margin problem. A round selects the example of
-each class with the smallest margin, increases a of both by 1/2, and then sets the kernel weights to
+where c_m is the cost of kernel m; with the value v of the game the optimum is 1 / (2 v). The
+squared hinge adds D = diag(1 / (2 C_i)) to every G_m. Without an intercept a'y is free. A round
+selects the example of each class with the smallest margin, increases a of both by 1/2, and then
+sets the kernel weights to
 
     mu_m ~ sinh(rate ||u_m||) / ||u_m||,      ||u_m||^2 = a'G_m a,
 
 the exponential of an (n + 1) x (n + 1) matrix in closed form. The learning rate of the paper is
 eps' = -log(1 - eps / (2 rho)). Memory is O(M n): the outputs of each kernel; columns of kernels are
-computed on demand. If even that is too much, the game is played on some of the kernels at a time
+computed on demand. If there are many kernels, the game is played on some of them at a time
 (`sifting`).
 
-The learning rate of the paper is for a game of value 1. Kernels of trace 1 or with a unit diagonal
-give a far smaller value, and the weights stay nearly uniform. The default is `scaling="value"`: in
-all rounds the rate is 2 log(n) / eps divided by the largest ||u||, with which the algorithm of the
-paper would end on a game scaled to value 1.
+The hinge loss bounds alpha by C. With t = sum |alpha| the bound of a is C / t, and a round selects
+as many examples with the smallest margins as these bounds require. t is not known. If the bounds
+refer to the right t, examples that are neither at 0 nor at their bound have margin 1, so that t is
+the inverse of their margin for sum a = 1. After every certificate t moves towards this value, by
+steps that decrease like those of stochastic approximation. The game is played several times, each
+time for twice as many rounds, so that early rounds with a wrong t are forgotten.
+
+With a first `stage` the weights are fixed before: the game between the examples and one kernel is
+the second stage of two-stage kernel learning, for more examples than SVM solvers can handle
+(section 2 of the paper, on Cortes et al., 2010). The learning rate of the paper is for a game of
+value 1. Kernels of trace 1 or with a unit diagonal give a far smaller value, and the weights stay
+nearly uniform. The default is `scaling="value"`: in all rounds the rate is 2 log(n) / eps divided
+by the largest ||u||, with which the algorithm of the paper would end on a game scaled to value 1.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,16 +46,21 @@ from ...engines.costs import EngineCosts
 from ...losses import Loss
 from ...model.files.registry import registered
 from ...norms import Norm
+from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
+from .alignment import Aligned
 from .base import Method
 from .game import Game
 from .sifting import sift, spread
 
 CERTIFICATES = 40  # number of certificates in a run
 LARGE = 2**29  # bytes of outputs above which kernels are streamed
+EPOCHS = 5  # games with the hinge loss before the last one
+GAIN = 0.7  # exponent of the steps of t, between 1/2 and 1 for stochastic approximation
+STAGES = {"alignment": "plain", "centered-alignment": "centred"}  # names in plans
 # Sifting, if kernels are streamed.
 FIRST = 2000  # kernels in the first sample
 ENTER = 1000  # kernels that join the sample after a pass over all of them
@@ -54,7 +70,7 @@ MAX_PASSES = 4  # passes over all kernels
 @registered("MWU")
 @dataclass(frozen=True)
 class MWU(Method):
-    """Multiplicative weight updates, for p = 1 and the squared hinge loss.
+    """Multiplicative weight updates, for p = 1 and the hinge, the squared hinge or a hard margin.
 
     Parameters
     ----------
@@ -66,6 +82,9 @@ class MWU(Method):
     rho : float, optional
         Width, an upper bound of 1 + ||u_m|| in any single round. The bound of the paper, 3/2, needs
         kernels of trace 1 without negative values. The default is a bound for all kernels.
+    stage : {None, "alignment", "centered-alignment"}
+        First stage. If given, the weights are those of this kernel alignment (for every norm that
+        allows weights of 0), and multiplicative weights only find alpha.
 
     Examples
     --------
@@ -86,6 +105,7 @@ class MWU(Method):
     eps: float = 0.1
     scaling: str = "value"
     rho: float | None = None
+    stage: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < as_number(self.eps) < 1:
@@ -96,10 +116,20 @@ class MWU(Method):
             )
         if self.rho is not None and not 1 < as_number(self.rho) < np.inf:
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
+        if self.stage is not None and self.stage not in STAGES:
+            raise ValueError(f"stage must be None or one of {list(STAGES)}, got {self.stage!r}")
 
     @property
     def remote(self) -> bool:
         """Whether remote examples are supported: rounds are played on batches of local ones."""
+        return self.stage is None
+
+    @property
+    def first_stage(self) -> Aligned | None:
+        return None if self.stage is None else Aligned(STAGES[self.stage])
+
+    @property
+    def solves_hard_margins(self) -> bool:
         return True
 
     def streams(self, M: int, n: int) -> bool:
@@ -116,12 +146,12 @@ class MWU(Method):
         )
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether p = 1."""
-        return norm.is_sparse
+        """Return whether p = 1, or the weights of the first stage are feasible."""
+        return norm.is_sparse if self.stage is None else norm.allows_zeros
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether the loss is the squared hinge, whose dual is this game."""
-        return loss.name == "squared_hinge"
+        """Return whether the dual of the loss is such a game."""
+        return loss.name in ("hinge", "squared_hinge", "hard_margin")
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
@@ -176,10 +206,44 @@ class MWURounds:
         return self.parameters.when_stopped
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Solve a problem; the result does not depend on the start."""
-        mwu, game = self.parameters, Game(problem, engine)
-        rate, rounds, unit = mwu.rate(game), mwu.rounds(game), game.unit(mwu.scaling)
-        rounds = min(rounds, run.budget.iterations_left or rounds)
+        """Solve a problem; the result does not depend on the start.
+
+        Raises
+        ------
+        ValueError
+            If the margin is hard and no model without errors was found.
+        """
+        for game, rounds in self._games(problem, engine):
+            certificate = self._play(game, min(rounds, run.budget.iterations_left or rounds), run)
+            if run.budget.spent or (certificate.finite and run.converged):
+                break
+        if not certificate.finite:
+            raise ValueError(
+                f"multiplicative weights found no model without errors in {game.rounds} rounds; "
+                "choose a finite C, other kernels, or solver='auto', which tells whether these "
+                "kernels can separate the classes"
+            )
+        engine.move_to(*engine.snapshot().scaled(game.scale))
+        return run.result(certificate, engine.alpha, game.theta())
+
+    def _games(self, problem: Problem, engine: Engine) -> Iterator[tuple[Game, int]]:
+        """Yield games and the number of their rounds: one, or several if alpha has bounds."""
+        game = Game(problem, engine)
+        rounds = self.parameters.rounds(game)
+        if not game.bounded:
+            yield game, rounds
+            return
+        total = 0.5 * game.largest_total
+        for halvings in (EPOCHS, *range(EPOCHS, 0, -1)):
+            game = Game(problem, engine, total=total)
+            yield game, max(1, rounds // 2**halvings)
+            total = game.total
+
+    def _play(self, game: Game, rounds: int, run: Run) -> Certificate:
+        """Play at most so many rounds and return the last certificate."""
+        mwu, engine = self.parameters, game.engine
+        updates = 0
+        rate, unit = mwu.rate(game), game.unit(mwu.scaling)
         while True:
             before = game.rounds
             batch = game.batch() if self.in_batches else game
@@ -190,12 +254,15 @@ class MWURounds:
                     break
             game.merge(batch)
             certificate = game.certificate()
-            alpha = game.scale * engine.alpha
-            run.record(certificate, game.theta(), game.rounds - before, alpha)
-            if run.converged or run.budget.out_of_time or game.rounds >= rounds:
-                break
-        engine.move_to(*engine.snapshot().scaled(game.scale))
-        return run.result(certificate, engine.alpha, game.theta())
+            if certificate.finite:
+                alpha = game.scale * engine.alpha
+                run.record(certificate, game.theta(), game.rounds - before, alpha)
+            good = certificate.finite and run.converged
+            if good or run.budget.out_of_time or game.rounds >= rounds:
+                return certificate
+            if game.bounded:
+                updates += 1
+                game.adapt(updates**-GAIN)
 
 
 @dataclass(frozen=True)

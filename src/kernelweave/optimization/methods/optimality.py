@@ -35,8 +35,8 @@ def optimality(
     """
     height = 0.5 * s / problem.norm.costs(len(s))
     missing = height.max() - height[theta > 0].min()
-    violation = Violations(problem.term, alpha, F).size
-    return float(missing), max(0.0, 0.5 * violation)
+    violations = Violations(problem.term, alpha, F, fixed_sum=problem.risk.has_intercept)
+    return float(missing), violations.correction
 
 
 def best_weights(
@@ -45,7 +45,7 @@ def best_weights(
     """Return the weights of k kernels with the smallest eps2, shape (k,), or None if infeasible.
 
     A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
-    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2.
+    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2. Without an intercept b is 0.
 
     Parameters
     ----------
@@ -58,13 +58,14 @@ def best_weights(
     """
     down, up = problem.term.slopes(alpha)
     low, high = np.isfinite(down), np.isfinite(up)
+    bias = (None, None) if problem.risk.has_intercept else (0, 0)
     solution = linprog(
         np.append(np.zeros(len(g) + 1), 1.0),
         A_ub=np.concatenate([_rows(g.T[low], -1.0), _rows(-g.T[high], 1.0)]),
         b_ub=np.concatenate([-down[low], up[high]]),
         A_eq=[[*costs, 0.0, 0.0]],
         b_eq=[1.0],
-        bounds=[(0, None)] * len(g) + [(None, None), (0, None)],
+        bounds=[(0, None)] * len(g) + [bias, (0, None)],
     )
     if solution.status != 0:
         return None

@@ -9,7 +9,8 @@ i and kernels m with weight,
     s_m = lambda d ball(theta) / d theta_m,             ball(theta) = 0,
 
 where ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says that
-all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted.
+all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted. Without an intercept
+b stays 0 and the sum of alpha is free.
 """
 
 from __future__ import annotations
@@ -109,11 +110,13 @@ def _step(
     alpha, theta = point.alpha, point.theta
     g = kernel_blocks(engine).outputs_at(free)
     kernel = engine.block(free, theta) + np.diag(problem.term.curv[free])
-    one = np.ones((len(free), 1))
+    fixed_sum = problem.tau is not None
+    one, corner = np.full((len(free), 1), float(fixed_sum)), np.array([[float(not fixed_sum)]])
+    missed = 0.0 if problem.tau is None else float(alpha.sum()) - problem.tau
     first = _slope(problem, alpha)[free] + theta @ g + point.bias
     if not weighted.size:
-        matrix = np.block([[kernel, one], [one.T, np.zeros((1, 1))]])
-        return _solved(matrix, np.append(first, alpha.sum() - problem.tau))
+        matrix = np.block([[kernel, one], [one.T, corner]])
+        return _solved(matrix, np.append(first, missed))
     s = engine.quadratic()[weighted]
     value, slope, hessian = problem.norm.ball_in_logarithms(theta, weighted)
     multiplier = slope @ s / (slope @ slope)
@@ -121,12 +124,12 @@ def _step(
     matrix = np.block(
         [
             [kernel, one, G.T * size, 0.0 * one],
-            [one.T, np.zeros((1, k + 2))],
+            [one.T, corner, np.zeros((1, k + 1))],
             [2.0 * G, np.zeros((k, 1)), -multiplier * hessian, -slope],
             [0.0 * one.T, np.zeros((1, 1)), slope.T * size, np.zeros((1, 1))],
         ]
     )
-    others = [alpha.sum() - problem.tau], s - multiplier * slope[:, 0], [value]
+    others = [missed], s - multiplier * slope[:, 0], [value]
     return _solved(matrix, np.concatenate([first, *others]))
 
 

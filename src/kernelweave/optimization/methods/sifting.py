@@ -164,7 +164,9 @@ def first_guess(
     tried = spread(np.arange(engine.n_kernels), most_kernels)
     side = np.sqrt(ROOM / len(tried))
     idx = every_kth(problem.y, int(np.ceil(engine.n / side)))
-    tau = problem.tau * problem.C[idx].sum() / problem.C.sum()
+    tau = problem.tau
+    if tau is not None:
+        tau = tau * float(problem.C[idx].sum() / problem.C.sum())
     small = replace(problem.restricted(idx, tau), norm=problem.norm.among(tried))
     part = _streamed(engine).subset(idx).of_kernels(tried)
     part.move_to(small.risk.feasible_alpha())

@@ -1,24 +1,24 @@
 """The support kernel machine: p = 1 by SMO on a smoothed problem (Bach et al., 2004).
 
 The dual of p = 1 is not differentiable: its term is 1/2 max_m mu_m^2, mu_m = sqrt(s_m / c_m), c_m
-being the cost of kernel m (d_m^2 in the paper). Moreau-Yosida regularisation, 1/2 kappa^2 ||w_m||^2
+being the cost of kernel m (d_m^2 in the paper). Moreau-Yosida regularisation, 1/2 a_m^2 ||w_m||^2
 for each kernel in the primal, makes it
 
-    R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa^2),
+    R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa_m^2)
 
-whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: that of
-an SVM with weights eta / c. kappa starts at 1 with d = 0, the plain sum of all kernels, and is
-halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
-which add up to 1.
+with kappa_m = a_m / d_m. Its gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma /
+mu_m)_+ / kappa_m^2: that of an SVM with weights eta / c. By default all kappa_m are one kappa. It
+starts at 1 with d = 0, the plain sum of all kernels, and is halved with d = 1. The weights of the
+original problem are eta~_m = eta_m / (1 - kappa_m^2 eta_m), which add up to 1.
 
 There are two differences from the paper:
 
 * The paper sets d = 1 - kappa. Outputs are then too small by a factor of about 1 - 2 kappa, and the
   gap falls with kappa instead of kappa^2.
 * A small kappa makes the problem ill-conditioned: SMO takes hundreds of thousands of steps. So the
-  method of multipliers is used. mu_m + kappa^2 lambda_m replaces mu_m, where lambda_m is ||w_m|| of
-  the last solution, and kappa is halved only if this reduces the gap too little. A warm start gives
-  such a solution, too.
+  method of multipliers is used. mu_m + kappa_m^2 lambda_m replaces mu_m, where lambda_m is ||w_m||
+  of the last solution, and kappa is reduced only if this reduces the gap too little. A warm start
+  gives such a solution, too.
 
 If kernels are many, few have weight. Then the problem is solved on a growing set of kernels
 (`sifting`).
@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...common.numbers import as_number
+from ...common.numbers import as_number, as_positive
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
 from ...model.files.registry import registered
@@ -42,7 +42,7 @@ from ..solver import Solver
 from .base import Method
 from .optimality import optimality, sparsify
 from .sifting import EARLY_TOL, FEW, ROOM, first_guess, highest, sift
-from .smoothed_problem import SmoothedProblem
+from .smoothed_problem import SmoothedProblem, Smoothing
 
 
 @registered("SKM")
@@ -59,6 +59,14 @@ class SKM(Method):
         Whether to remove kernels one by one while the solution stays within the tolerance.
     block_mb : float, default 64
         Memory in MB for the kernel matrices of a working set; it determines the size of the set.
+    kappa : float in (0, 1], default 1
+        First smoothing parameter. At 1 training begins with the plain sum of the kernels. See
+        `a_priori_smoothing` for a value that suffices for given eps1 and eps2.
+    mu : float in (0, 1), default 0.5
+        Factor from one kappa to the next.
+    a : sequence of M positive floats, optional
+        Smoothing of each kernel relative to the others: a_j = kappa a[j]. By default the block
+        scales d_j, the square roots of the weights of the norm. It rules out sifting.
 
     Examples
     --------
@@ -78,8 +86,17 @@ class SKM(Method):
     eps2: float = np.inf
     sparsify: bool = False
     block_mb: float = 64.0
+    kappa: float = 1.0
+    mu: float = 0.5
+    a: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not 0 < as_number(self.kappa) <= 1:
+            raise ValueError(f"kappa must be a number above 0 and at most 1, got {self.kappa!r}")
+        if not 0 < as_number(self.mu) < 1:
+            raise ValueError(f"mu must be a number above 0 and below 1, got {self.mu!r}")
+        if self.a is not None:
+            object.__setattr__(self, "a", as_positive("a", self.a))
         for name in ("eps1", "eps2", "block_mb"):
             if not as_number(getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
@@ -90,7 +107,7 @@ class SKM(Method):
 
     def streams(self, M: int, n: int) -> bool:
         """Return whether the M kernel matrices of n examples are too many to be kept together."""
-        return M > FEW and M * n * n > ROOM
+        return self.a is None and M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedSKM(self) if costs.streamed else self
@@ -112,7 +129,8 @@ class SKM(Method):
     def _solved(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem on all of its kernels."""
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        smooth, iterations = SmoothedProblem(problem, engine, weights, run, room), 0
+        smoothing = Smoothing(self.kappa, self.mu, self.a)
+        smooth, iterations = SmoothedProblem(problem, engine, weights, run, room, smoothing), 0
         while True:
             certificate = smooth.certify()
             run.record(certificate, smooth.theta, iterations)
@@ -157,7 +175,7 @@ class SiftedSKM:
 
         likely = np.flatnonzero(weights)
         if len(likely) == len(weights):  # not a warm start with sparse weights
-            plain = SKM(block_mb=skm.block_mb)
+            plain = SKM(block_mb=skm.block_mb, kappa=skm.kappa, mu=skm.mu)
             weights, likely = first_guess(plain._solved, problem, engine, run)
         result = sift(
             stricter._solved, problem, engine, weights, run, likely, highest,

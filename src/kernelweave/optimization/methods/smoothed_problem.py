@@ -20,7 +20,6 @@ class SmoothingTuning:
 
     Attributes
     ----------
-    kappa_factor : factor from one kappa to the next.
     solved : gap of a smoothed problem, relative to that of the model, at which it counts as solved.
     accuracy : KKT violation to which a working set is solved, relative to the present one.
     progress : kappa is not reduced if the gap of the model falls below this fraction of the last.
@@ -30,7 +29,6 @@ class SmoothingTuning:
     smo_per_check : the same between two checks of the time limit.
     """
 
-    kappa_factor: float = 0.5
     solved: float = 0.3
     accuracy: float = 0.1
     progress: float = 0.25
@@ -38,6 +36,39 @@ class SmoothingTuning:
     rounding: float = 1e-12
     smo_per_example: int = 1000
     smo_per_check: int = 50
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """The smoothing parameters of Bach et al. (2004): a_m = kappa a0_m, and kappa falls.
+
+    Attributes
+    ----------
+    kappa : first kappa, at most 1.
+    mu : factor from one kappa to the next.
+    a : a0 of every kernel; None for a0_m = d_m, the root of its cost in the norm.
+    """
+
+    kappa: float = 1.0
+    mu: float = 0.5
+    a: tuple[float, ...] | None = None
+
+    def relative(self, cost: np.ndarray) -> np.ndarray:
+        """Return a0_m / d_m, shape (M,), for kernels with costs d_m^2, shape (M,).
+
+        Raises
+        ------
+        ValueError
+            If there is another number of kernels than of a.
+        """
+        if self.a is None:
+            return np.ones_like(cost)
+        if len(self.a) != len(cost):
+            raise ValueError(
+                f"a must have one entry for each of the {len(cost)} kernels that are not constant, "
+                f"got {len(self.a)}"
+            )
+        return np.asarray(np.array(self.a) / np.sqrt(cost))
 
 
 class SmoothedProblem:
@@ -54,6 +85,7 @@ class SmoothedProblem:
         Has the time limit.
     room : int
         Maximum number of examples in a working set.
+    smoothing : Smoothing
     tuning : SmoothingTuning
 
     Attributes
@@ -78,12 +110,16 @@ class SmoothedProblem:
         weights: np.ndarray,
         run: Run,
         room: int,
+        smoothing: Smoothing = Smoothing(),
         tuning: SmoothingTuning = SmoothingTuning(),
     ):
         self.problem, self.engine, self.run, self.tuning = problem, engine, run, tuning
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
-        self.theta = weights.copy()
-        self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
+        self.theta, self.smoothing = weights.copy(), smoothing
+        self.relative = smoothing.relative(self.cost)
+        self.shift = np.zeros(len(self.cost))
+        self.kappa = smoothing.kappa
+        self.d = 0.0 if self.kappa == 1 else 1.0  # first the plain sum of all kernels
         self.last_gap = np.inf
         self.unused, self.excluded, self.readmitted = np.zeros((3, len(self.cost)), dtype=bool)
         self.q = min(self.engine.n, max(room, 2))
@@ -92,11 +128,16 @@ class SmoothedProblem:
         if self.mu.any():
             self._centre(self.theta * self.cost * self.mu.max())
 
+    @property
+    def kappas(self) -> np.ndarray:
+        """kappa_m = a_m / d_m of every kernel, shape (M,)."""
+        return self.kappa * self.relative
+
     def refresh(self) -> None:
         """Update s from the engine, and eta from s."""
         self.s = np.maximum(self.engine.quadratic(), 0.0)
         self.mu = np.sqrt(self.s / self.cost)
-        self.multipliers = smoothed(self.mu + self.shift, self.kappa, self.d)
+        self.multipliers = smoothed(self.mu + self.shift, self.kappas, self.d)
         self.eta = np.divide(
             self.multipliers, self.mu, out=np.ones_like(self.mu), where=self.mu > 0
         )
@@ -127,7 +168,8 @@ class SmoothedProblem:
     def violations(self) -> Violations:
         """Return the KKT violations of the smoothed problem."""
         F = self.engine.combined(self.eta / self.cost)
-        return Violations(self.problem.term, self.engine.alpha, F)
+        fixed_sum = self.problem.risk.has_intercept
+        return Violations(self.problem.term, self.engine.alpha, F, fixed_sum=fixed_sum)
 
     def improve(self, certificate: Certificate) -> None:
         """Solve one working set of the smoothed problem; first reduce kappa if it is solved."""
@@ -177,8 +219,8 @@ class SmoothedProblem:
     def _centre(self, multipliers: np.ndarray, smaller: bool = False) -> None:
         """Centre the regularisation at the multipliers, (M,), of a solution."""
         if smaller or not self.d:
-            self.kappa = max(self.tuning.kappa_factor * self.kappa, self.tuning.least_kappa)
-        self.d, self.shift = 1.0, self.kappa**2 * multipliers
+            self.kappa = max(self.smoothing.mu * self.kappa, self.tuning.least_kappa)
+        self.d, self.shift = 1.0, self.kappas**2 * multipliers
         self.refresh()
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
@@ -187,43 +229,56 @@ class SmoothedProblem:
         If the working set has all examples, its kernel matrices are cached, and the outputs are
         computed from them.
         """
-        engine, term = self.engine, self.problem.term.take(work)
-        if len(work) == engine.n and self._all_blocks is None:
-            self._all_blocks = kernel_blocks(engine).blocks(work)
-        blocks = (
-            kernel_blocks(engine).blocks(work) if self._all_blocks is None else self._all_blocks
-        )
-        alpha, outputs = (
-            engine.alpha[work],
-            np.ascontiguousarray(kernel_blocks(engine).outputs_at(work)),
-        )
-        kernels, most = np.flatnonzero(~self.excluded), self.tuning.smo_per_check * len(work)
+        engine, term, q = self.engine, self.problem.term.take(work), len(work)
+        if q == engine.n and self._all_blocks is None:
+            self._all_blocks = self._blocks(work)
+        blocks = self._blocks(work) if self._all_blocks is None else self._all_blocks
+        alpha, outputs = engine.alpha[work], kernel_blocks(engine).outputs_at(work)
+        if not self.problem.risk.has_intercept:
+            term, alpha = term.with_free_alpha(), np.append(alpha, 0.0)
+            outputs = np.pad(outputs, ((0, 0), (0, 1)))
+        outputs = np.ascontiguousarray(outputs)
+        kernels, most = np.flatnonzero(~self.excluded), self.tuning.smo_per_check * q
         for _ in range(self.tuning.smo_per_example // self.tuning.smo_per_check):
             steps, _ = _core.solve_skm(
                 blocks, kernels, self.cost, *term.arrays,
-                self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
+                self.kappas, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
             )  # fmt: skip
             if steps < most or self.run.budget.out_of_time:
                 break
+        alpha = alpha[:q]
         changed = np.flatnonzero(delta := alpha - engine.alpha[work])
         if self._all_blocks is None:
             engine.change(work[changed], alpha[changed])
         else:
-            engine.move_to(alpha, kernel_blocks(engine).outputs() + self._all_blocks @ delta)
+            products = self._all_blocks[:, :q, :q] @ delta
+            engine.move_to(alpha, kernel_blocks(engine).outputs() + products)
         self.refresh()
 
+    def _blocks(self, work: np.ndarray) -> np.ndarray:
+        """Return the kernel matrices of a working set, shape (M, q, q).
 
-def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
-    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa^2, shape (M,).
+        Without an intercept the last of the q examples is the one of `Subproblem.with_free_alpha`.
+        """
+        blocks = kernel_blocks(self.engine).blocks(work)
+        if self.problem.risk.has_intercept:
+            return blocks
+        return np.pad(blocks, ((0, 0), (0, 1), (0, 1)))
+
+
+def smoothed(mu: np.ndarray, kappa: np.ndarray | float, d: float) -> np.ndarray:
+    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa_m^2, shape (M,).
 
     Parameters
     ----------
     mu : ndarray of shape (M,)
-    kappa, d : float
+    kappa : ndarray of shape (M,), or float
+    d : float
         Parameters of the smoothing, see `skm`.
     """
-    falling = np.sort(mu)[::-1]
-    gammas = d * np.cumsum(falling) / (kappa**2 + d**2 * np.arange(1, len(mu) + 1))
+    order, inverse = np.argsort(-mu), np.broadcast_to(1.0 / np.square(kappa), mu.shape)
+    weights = inverse[order]
+    gammas = d * np.cumsum(weights * mu[order]) / (1.0 + d**2 * np.cumsum(weights))
     gamma = gammas.max()  # the maximum over k is attained at the number of kernels with weight
     slope: np.ndarray = np.maximum(0.0, mu - d * gamma) / kappa**2
     return slope

@@ -1,9 +1,13 @@
-"""The gradient step, for p = 1: a quasi-Newton method on the optimal value of the inner problem.
+"""The gradient step, for p = 1: descent on the optimal value of the inner problem.
 
 J(theta), the optimal value of the inner problem, is convex and has the gradient -s / 2.
-SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient, which zigzags if kernels
-are similar. Here previous gradients define a BFGS matrix B, and the step minimises over all
-feasible weights
+SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient: the largest weight is
+eliminated by the constraint that weights add up to 1. While J decreases it moves to the next
+boundary, where a weight becomes 0, and drops that weight from the direction; then it searches along
+the rest. This is `metric=None`. It zigzags if kernels are similar.
+
+By default previous gradients define a BFGS matrix B, and the step minimises over all feasible
+weights
 
     gradient . theta + 1/2 (theta - theta_0)' B (theta - theta_0),
 
@@ -43,17 +47,82 @@ class GradientTuning:
 
 @dataclass(frozen=True)
 class Gradient(WeightStep):
-    """Quasi-Newton steps in the weights, for p = 1, as part of a plan.
+    """Gradient steps in the weights, for p = 1, as part of a plan.
 
     Parameters
     ----------
+    metric : {"bfgs", None}
+        "bfgs" for quasi-Newton steps, None for the reduced gradient of SimpleMKL.
     tuning : GradientTuning
     """
 
+    metric: str | None = "bfgs"
     tuning: GradientTuning = field(default=GradientTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:
+        if self.metric is None:
+            return ReducedGradientSteps(norm, self.tuning)
         return GradientSteps(norm, self.tuning)
+
+
+class ReducedGradientSteps:
+    """The steps of SimpleMKL, on the shares x_m = c_m theta_m, which add up to 1.
+
+    Parameters
+    ----------
+    norm : Norm
+        Its costs are the c_m.
+    tuning : GradientTuning
+    """
+
+    def __init__(self, norm: Norm, tuning: GradientTuning = GradientTuning()):
+        self.norm, self.tuning = norm, tuning
+
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        costs = self.norm.costs(len(iterate.theta))
+        share = costs * iterate.theta
+        largest = int(share.argmax())
+        direction = reduced_direction(share, -0.5 * iterate.s / costs, largest)
+        best, here = iterate.primal(), iterate
+        while (direction < 0).any():
+            length, first = _to_boundary(share, direction)
+            there = np.maximum(share + length * direction, 0.0)
+            there[first] = 0.0
+            found = iterate.at(there / costs)
+            if not found.primal() < best:
+                slope = float(-0.5 * here.s / costs @ direction) * length
+                return _line_search(here, best, length * direction / costs, slope, self.tuning)
+            share, best, here = there, found.primal(), found
+            if first == largest:
+                break
+            direction[largest] += direction[first]
+            direction[first] = 0.0
+        return np.asarray(share / costs)
+
+
+def reduced_direction(share: np.ndarray, gradient: np.ndarray, largest: int) -> np.ndarray:
+    """Return the direction of SimpleMKL, shape (M,), whose entries add up to 0.
+
+    Parameters
+    ----------
+    share, gradient : ndarrays of shape (M,)
+        Shares that add up to 1, and the gradient of J in them.
+    largest : int
+        Position of the largest share, which the constraint eliminates.
+    """
+    direction: np.ndarray = gradient[largest] - gradient
+    direction[(share <= 0) & (direction < 0)] = 0.0
+    direction[largest] = 0.0
+    direction[largest] = -direction.sum()
+    return direction
+
+
+def _to_boundary(share: np.ndarray, direction: np.ndarray) -> tuple[float, int]:
+    """Return the length at which the first share becomes 0, and its position."""
+    falling = np.flatnonzero(direction < 0)
+    lengths = -share[falling] / direction[falling]
+    first = int(lengths.argmin())
+    return float(lengths[first]), int(falling[first])
 
 
 class GradientSteps:

@@ -56,26 +56,28 @@ class InnerHessian:
         free = free[::times]
         curvature = problem.term.take(free).curvature(engine.alpha[free])
         kernel = engine.block(free, weights)
-        return value_hessian(kernel, curvature, kernel_blocks(engine).outputs_at(free)) * times
+        outputs, fixed_sum = kernel_blocks(engine).outputs_at(free), problem.risk.has_intercept
+        return value_hessian(kernel, curvature, outputs, fixed_sum=fixed_sum) * times
 
 
 def seen_hessian(
     problem: Problem, engine: Engine, free: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return the Hessian, shape (M, M), of f free examples, from recorded products."""
-    if len(free) < 2:
+    fixed_sum = problem.risk.has_intercept
+    if len(free) < (2 if fixed_sum else 1):
         return np.zeros((engine.n_kernels,) * 2)
     matrix = engine.recorded.matrix(weights)
     curvature = problem.term.take(free).curvature(engine.alpha[free])
     system = LowRankSystem(matrix.U[:, free].T, matrix.sigma + curvature)
     G = kernel_blocks(engine).outputs_at(free).T
-    hessian = G.T @ system.solve(G)
+    hessian = G.T @ system.solve(G, fixed_sum=fixed_sum)
     symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
     return symmetric
 
 
 class LowRankSystem:
-    """(V V' + diag(own)) x + b = right, sum x = 0, for f examples.
+    """(V V' + diag(own)) x + b = right, sum x = 0 (or b = 0), for f examples.
 
     Parameters
     ----------
@@ -91,9 +93,12 @@ class LowRankSystem:
             inner += (V[chunk].T / own[chunk]) @ V[chunk]
         self._inner = cho_factor(inner, lower=True, check_finite=False)
 
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x for k right sides, shape (f, k)."""
-        x, level = self._solve(right), self._solve(np.ones((len(right), 1)))
+    def solve(self, right: np.ndarray, *, fixed_sum: bool = True) -> np.ndarray:
+        """Return x for k right sides, shape (f, k); b is 0 unless the sum of x is fixed."""
+        x = self._solve(right)
+        if not fixed_sum:
+            return x
+        level = self._solve(np.ones((len(right), 1)))
         solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
         return solution
 

@@ -1,0 +1,133 @@
+"""EasyMKL: weights from one SVM on the sum of the kernels (Aiolli and Donini, 2015).
+
+The paper looks for the kernel combination with the largest margin between the classes, in the form
+
+    min over gamma   (1 - lam) gamma' Y (sum_m K_m) Y gamma + lam ||gamma||^2
+                     with gamma >= 0 and sum gamma = 1 in each class.
+
+Then the weights are proportional to d_m = gamma' Y K_m Y gamma, the squared distance between the
+two points of the classes that gamma represents in the space of kernel m. An SVM is trained on the
+weighted sum.
+
+The problem above is the dual of an SVM with the squared hinge loss, up to the scale of gamma: with
+alpha = t Y gamma, the best t, and C = (1 - lam) / (2 lam) it is the same quadratic form. So the
+first stage has a duality gap of its own, and is solved to the tolerance of the estimator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ...common.numbers import as_number
+from ...common.warnings import warn
+from ...engines.base import Engine
+from ...engines.costs import EngineCosts
+from ...losses import Loss, SquaredHinge
+from ...model.files.registry import registered
+from ...norms import Fixed, Norm
+from ...problem.problem import Problem
+from ..inner.working_sets import WorkingSets
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
+from .base import Method
+
+
+@registered("EasyMKL")
+@dataclass(frozen=True)
+class EasyMKL(Method):
+    """EasyMKL, a two-stage solver: weights by the margin of the plain sum, then one SVM.
+
+    Parameters
+    ----------
+    lam : float in (0, 1), default 0.1
+        0 is the hard margin of the plain sum, 1 the distance between the class means.
+
+    Attributes
+    ----------
+    C : float
+        The C with which the second stage is that of the paper, for ``loss="squared_hinge"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import Linear, per_feature
+    >>> from kernelweave.solvers.easymkl import EasyMKL
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> solver = EasyMKL(lam=0.5)
+    >>> model = MKLClassifier(
+    ...     per_feature(Linear()), norm=2, loss="squared_hinge", C=solver.C, solver=solver
+    ... )
+    >>> print(model.fit(X, X[:, 0] > 0).weights_.round(1))
+    [1. 0. 0.]
+    """
+
+    lam: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < as_number(self.lam) < 1:
+            raise ValueError(f"lam must be a number above 0 and below 1, got {self.lam!r}")
+
+    @property
+    def C(self) -> float:
+        return (1.0 - self.lam) / (2.0 * self.lam)
+
+    @property
+    def first_stage(self) -> MarginOfSum:
+        return MarginOfSum(self.lam, self.C)
+
+    def serves(self, norm: Norm) -> bool:
+        """Return whether the norm allows weights of 0."""
+        return norm.allows_zeros
+
+    def serves_loss(self, loss: Loss) -> bool:
+        """Return whether the loss is one of a classifier."""
+        return loss.kind == "classifier"
+
+    def solver(self, costs: EngineCosts) -> Solver:
+        return WorkingSets(costs.block, costs.free_weights, costs.cached_values)
+
+
+@dataclass(frozen=True)
+class MarginOfSum:
+    """Take the weights of EasyMKL, which training does not change.
+
+    Parameters
+    ----------
+    lam : float
+    C : float
+        Cost of an error in the SVM that is the first stage.
+    """
+
+    lam: float
+    C: float
+    fixes_weights: ClassVar[bool] = True
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        """Return the weights, shape (M,), with ||theta|| = 1."""
+        counted = np.flatnonzero(problem.C)
+        part = engine.subset(counted)
+        result = self.solved(problem.y[counted], part, run)
+        if not result.converged:
+            warn(
+                f"the first stage of EasyMKL(lam={self.lam:g}) stopped at a relative duality gap "
+                f"of {result.gap:.2e}, above {run.tol:g}; raise lam or tol",
+                ConvergenceWarning,
+            )
+        squares = np.maximum(part.quadratic(), 0.0)
+        if not squares.any():
+            return problem.norm.start(engine.n_kernels)
+        return np.asarray(squares / problem.norm.value(squares))
+
+    def solved(self, y: np.ndarray, engine: Engine, run: Run) -> Result:
+        """Return the certified SVM on the sum of the kernels, for targets y, shape (n,)."""
+        ones, costs = np.ones(engine.n_kernels), engine.costs
+        first = Problem.of(SquaredHinge(), Fixed(ones), y, np.full(engine.n, self.C))
+        engine.move_to(np.zeros(engine.n))
+        sets = WorkingSets(costs.block, costs.free_weights, costs.cached_values)
+        return sets.solve(first, engine, ones, run.unobserved(run.tol, run.budget.max_iter))
