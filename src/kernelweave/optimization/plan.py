@@ -69,8 +69,8 @@ class PlanTuning:
     hessian_blocks : free examples in an exact Hessian, relative to the largest block.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
-    response_kernels : number of kernels from which on Newton steps are slower with such a risk: each
-        kernel adds a linear system.
+    response_kernels : number of kernels from which on Newton steps are slower with such a risk:
+        each kernel adds a linear system.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
