@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from kernelweave import norms
 from kernelweave.losses import Ranking
-from kernelweave.problem.pairs import ComparablePairs
+from kernelweave.problem.pairs import ComparablePairs, MatrixOfPairs, TreeOfPairs
 from kernelweave.problem.problem import Problem
 from kernelweave.problem.ranking import RankingRisk
 
@@ -47,12 +47,21 @@ def test_sums_over_pairs_equal_those_of_a_list(case, n, rng):
     first, second, _ = _pairs(risk.y, risk.event, risk.C)
     assert risk.pairs.number() == len(first)
     F, values = rng.normal(size=n), rng.normal(size=n)
-    active = risk.pairs.active(F)
     kept = F[first] - 1 < F[second]
     over_later = np.bincount(first[kept], values[second[kept]], n)
     over_earlier = np.bincount(second[kept], values[first[kept]], n)
-    np.testing.assert_allclose(active.over_later(values), over_later, atol=1e-12)
-    np.testing.assert_allclose(active.over_earlier(values), over_earlier, atol=1e-12)
+    for active in (MatrixOfPairs(risk.pairs, F), TreeOfPairs(risk.pairs, F)):
+        np.testing.assert_allclose(active.over_later(values), over_later, atol=1e-12)
+        np.testing.assert_allclose(active.over_earlier(values), over_earlier, atol=1e-12)
+
+
+def test_many_examples_have_a_tree(rng):
+    n = 1200
+    risk = RankingRisk(Ranking(), rng.exponential(size=n), np.ones(n), event=rng.random(n) < 0.5)
+    F = rng.normal(size=n)
+    assert isinstance(risk.pairs.active(F), TreeOfPairs)
+    matrix = MatrixOfPairs(risk.pairs, F)
+    np.testing.assert_allclose(risk.pairs.active(F).over_later(F), matrix.over_later(F), atol=1e-9)
 
 
 def test_no_comparable_pair_is_a_risk_of_zero():

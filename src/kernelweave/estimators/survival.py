@@ -21,7 +21,6 @@ from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
 
-
 LOSSES = ("cox", "ranking", "regression")
 
 

@@ -2,16 +2,22 @@
 
 A pair (j, i) is comparable if j is an event, and i is later: its time is larger, or equal and
 censored. The pairs with F_j - 1 < F_i are the active ones. Sums over them are counts of dominated
-points in two dimensions, time and output. A binary tree over the times splits them into log n levels
-of sums over contiguous ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees).
-All levels are arrays: O(n log^2 n) to sort them once for F, O(n log n) for every sum.
+points in two dimensions, time and output. A binary tree over the times splits them into log n
+levels of sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees).
+All levels are arrays: O(n log^2 n) to sort them once for F, O(n log n) for every sum. For a few
+hundred examples a matrix of all pairs is faster.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+
+from ..common.cached_property import cached_property
+
+FEW_PLACES = 1000  # events plus examples up to which a matrix of pairs is faster than a tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +50,61 @@ class ComparablePairs:
         """Return the number of comparable pairs."""
         return int(np.sum(np.cumsum(~self.earlier[::-1])[::-1][self.earlier]))
 
+    @cached_property
+    def matrix(self) -> tuple[np.ndarray, np.ndarray]:
+        """The events that count, shape (q,), and which examples are later, shape (q, n)."""
+        events = self.example[self.earlier]
+        later = np.zeros((len(events), int(self.example.max(initial=-1)) + 1), dtype=bool)
+        for row, place in enumerate(np.flatnonzero(self.earlier)):
+            after = self.example[place:]
+            later[row, after[~self.earlier[place:]]] = True
+        return events, later
+
     def active(self, F: np.ndarray) -> ActivePairs:
         """Return the active pairs of outputs F, shape (n,)."""
-        return ActivePairs(self, F)
+        return MatrixOfPairs(self, F) if len(self.example) <= FEW_PLACES else TreeOfPairs(self, F)
 
 
-class ActivePairs:
-    """The pairs with F_j - 1 < F_i, ready for sums.
+class ActivePairs(ABC):
+    """The pairs with F_j - 1 < F_i, ready for sums."""
+
+    @abstractmethod
+    def over_later(self, values: np.ndarray) -> np.ndarray:
+        """Return for each earlier event the sum of values, shape (n,), of its active later ones."""
+
+    @abstractmethod
+    def over_earlier(self, values: np.ndarray) -> np.ndarray:
+        """Return for each example the sum of values, shape (n,), of its active earlier events."""
+
+
+class MatrixOfPairs(ActivePairs):
+    """Active pairs as a matrix.
+
+    Parameters
+    ----------
+    pairs : ComparablePairs
+    F : ndarray of shape (n,)
+    """
+
+    def __init__(self, pairs: ComparablePairs, F: np.ndarray):
+        self._n, (self._events, later) = len(F), pairs.matrix
+        self._known = later.shape[1]  # examples after these do not count
+        close = F[self._events, None] - 1.0 < F[None, : self._known]
+        self._active = (later & close).astype(float)
+
+    def over_later(self, values: np.ndarray) -> np.ndarray:
+        sums = np.zeros(self._n)
+        sums[self._events] = self._active @ values[: self._known]
+        return sums
+
+    def over_earlier(self, values: np.ndarray) -> np.ndarray:
+        sums = np.zeros(self._n)
+        sums[: self._known] = values[self._events] @ self._active
+        return sums
+
+
+class TreeOfPairs(ActivePairs):
+    """Active pairs as ranges of a binary tree over the times.
 
     Parameters
     ----------
@@ -74,7 +128,6 @@ class ActivePairs:
             width *= 2
 
     def over_later(self, values: np.ndarray) -> np.ndarray:
-        """Return for each earlier event the sum of values, shape (n,), of its active later ones."""
         sums = np.zeros(self._n)
         for level in self._levels:
             total = _cumulated(np.where(level.earlier, 0.0, values[level.example]))
@@ -84,7 +137,6 @@ class ActivePairs:
         return sums
 
     def over_earlier(self, values: np.ndarray) -> np.ndarray:
-        """Return for each example the sum of values, shape (n,), of its active earlier events."""
         sums = np.zeros(self._n)
         for level in self._levels:
             total = _cumulated(np.where(level.earlier, values[level.example], 0.0))

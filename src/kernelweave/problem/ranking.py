@@ -8,9 +8,9 @@ support vector machine (Poelsterl, Navab and Katouzian, 2015). R does not change
 added to F: there is no intercept, and the alphas add up to 0.
 
 R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
--alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such an
-F in finitely many steps, without any kernel. The dual points of a solver come from an F that is
-known: it is remembered, and then no step is needed.
+-alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
+an F, without any kernel. The dual points of a solver come from an F that is known: it is
+remembered, and then no step is needed.
 """
 
 from __future__ import annotations
