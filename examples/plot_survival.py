@@ -13,7 +13,7 @@ import pandas as pd
 
 from kernelweave import MKLSurvival, MKLSurvivalCV, StabilityDisplay, Views
 from kernelweave.inspection import bootstrap_weights
-from kernelweave.kernels import RBF, Linear
+from kernelweave.kernels import RBF, Clinical, Linear
 
 rng = np.random.default_rng(0)
 n = 300
@@ -34,25 +34,44 @@ tables = {
     "mirna": measured(40, 0.7, missing=90),
     "methylation": measured(80, 0.0, missing=45),
     "mutations": measured(30, 0.4, missing=0),
-    "clinical": pd.DataFrame({"age": age}, index=patients),
+    "clinical": pd.DataFrame(
+        {"age": 60 + 10 * age, "sex": rng.choice(["f", "m"], n), "stage": rng.integers(1, 5, n)},
+        index=patients,
+    ),
 }
 X = Views.aligned(tables, index=patients)
-death = rng.exponential(60 * np.exp(-tumour - 0.7 * age))  # months
+stage = tables["clinical"]["stage"].to_numpy()
+death = rng.exponential(60 * np.exp(-tumour - 0.7 * age - 0.3 * (stage - 2)))  # months
 end_of_study = rng.uniform(12, 120, size=n)
 y = pd.DataFrame({"died": death <= end_of_study, "months": np.minimum(death, end_of_study)})
 print(f"{y['died'].mean():.0%} of the deaths were observed")
 
 # %%
-# Train on two thirds of the patients. Norm and C are chosen by cross-validated concordance.
+# Train on two thirds of the patients. Norm and C are chosen by cross-validated concordance. The
+# clinical kernel compares mixed columns; the other tables have a Gaussian kernel each.
 
 train, test = np.arange(200), np.arange(200, n)
-kernels = {name: Linear() if name == "clinical" else RBF("median") for name in X.names}
-grid = {"norms": [1, 4 / 3, 2, np.inf], "Cs": [0.03, 0.1, 0.3, 1]}
-search = MKLSurvivalCV(kernels, cv=3, **grid).fit(X[train], y.iloc[train])
-clinical = MKLSurvival(Linear(columns="clinical")).fit(X[train], y.iloc[train])
+kernels = {name: RBF("median", name=name) for name in X.names if name != "clinical"}
+kernels["clinical"] = Clinical()
+search = MKLSurvivalCV(kernels, cv=3).fit(X[train], y.iloc[train])
 print(f"chosen: p = {search.norm_:.3g}, C = {search.C_:g}; duality gap {search.duality_gap_:.1e}")
 print(f"concordance {search.score(X[test], y.iloc[test]):.2f}")
-print(f"clinical table alone {clinical.score(X[test], y.iloc[test]):.2f}")
+
+# %%
+# Is it better than Cox's model of the clinical table alone? One split says little: repeat it. The
+# error of the mean is a lower bound, since splits overlap.
+
+ahead = []
+for _ in range(10):
+    order = rng.permutation(n)
+    one, other = order[:200], order[200:]
+    cox = MKLSurvival(Linear(columns="clinical"), C=0.3).fit(X[one], y.iloc[one])
+    all_tables = MKLSurvival(kernels, norm=2, C=0.3).fit(X[one], y.iloc[one])
+    scores = [model.score(X[other], y.iloc[other]) for model in (all_tables, cox)]
+    ahead.append(scores)
+means, ahead = np.mean(ahead, axis=0), np.subtract(*np.transpose(ahead))
+print(f"all tables {means[0]:.3f}, clinical Cox {means[1]:.3f}")
+print(f"difference {ahead.mean():.3f} +- {ahead.std(ddof=1) / np.sqrt(len(ahead)):.3f}")
 
 # %%
 # The risk scores divide the test patients into three groups. Steps are the observed survival of
@@ -82,9 +101,10 @@ left.set(xlabel="months", ylabel="survival", xlim=(0, 100), ylim=(0, 1))
 left.legend(frameon=False)
 
 # %%
-# On the right, a line spans the weights of nine in ten bootstrap samples at p = 2. Filled marks are
-# larger than those of permuted times.
+# On the right, a line spans the weights of nine in ten bootstrap samples at p = 4/3. Filled marks
+# would be larger than those of permuted times. There are none: risks are predicted well, but 200
+# patients are too few to say which single table does it.
 
-model = MKLSurvival(kernels, norm=2, C=search.C_)
+model = MKLSurvival(kernels, norm=4 / 3, C=search.C_)
 found = bootstrap_weights(model, X[train], y.iloc[train], n=30, n_permutations=30)
 display = StabilityDisplay(found).plot(right)

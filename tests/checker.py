@@ -103,6 +103,123 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     return Values(float(primal), float(dual), float(sum(best)))
 
 
+def survival_certificate(K, time, event, C, alpha, theta, bias, loss, norm, ties="breslow"):
+    """Return the values of a survival model, as `certificate` does.
+
+    Parameters
+    ----------
+    time, event, C, alpha : arrays of shape (n,)
+    bias : float, 0 but for the regression on y = -log(time).
+    loss : "cox", "ranking" or "regression"; ties : "breslow" or "efron", for "cox".
+
+    Notes
+    -----
+    Costs of Cox's likelihood and of the ranking do not separate over examples. Their conjugates are
+    sums over events (an entropy) and over pairs (a square), given outputs F whose dual point is
+    alpha. Newton's method on dense matrices finds F; `Infeasible` if alpha is not that of any.
+    """
+    _check_sum(alpha[None], np.array([alpha.sum()]), 0.0)
+    size = _check_weights(theta, norm)
+    g = np.einsum("mij,j->mi", K, alpha)
+    s, f = np.maximum(g @ alpha, 0), theta @ g + bias
+    if loss == "regression":
+        y = -np.log(time)
+        if np.any(~event & (alpha > 0)):
+            raise Infeasible("an alpha of a censored time is positive")
+
+        def cost_of(f):
+            return C @ np.where(event, f - y, np.maximum(f - y, 0)) ** 2
+
+        paid = C > 0
+        # The sum of alphas misses 0 by rounding, which is charged as in `certificate`.
+        conjugate = np.sum((alpha**2 / (4 * np.where(paid, C, 1)) - y * alpha)[paid])
+        conjugate += bias * alpha.sum()
+        lo, hi = y.min(), y.max()
+        for _ in range(300):
+            third = (hi - lo) / 3
+            lower = cost_of(lo + third) <= cost_of(hi - third)
+            lo, hi = (lo, hi - third) if lower else (lo + third, hi)
+        constant = cost_of(lo)
+    else:
+        terms = _cox_terms(time, event, C, ties) if loss == "cox" else _pairs(time, event, C)
+        parts = _cox if loss == "cox" else _ranking
+
+        def cost_of(f):
+            return parts(f, terms)[0]
+
+        conjugate, constant = _conjugate_of(alpha, terms, parts), cost_of(np.zeros(len(time)))
+    primal = cost_of(f) + 0.5 * size * (theta @ s)
+    return Values(float(primal), float(-conjugate - 0.5 * _dual_norm(s, theta, norm)), constant)
+
+
+def _cox_terms(time, event, C, ties):
+    """Return (cost, weights of examples at risk, events' cost vector) of each term of the sum."""
+    w, terms = C / C.max(), []
+    for moment in np.unique(time[event & (C > 0)]):
+        happened = (time == moment) & event & (C > 0)
+        d, cost = happened.sum(), C[happened].mean()
+        for order in range(d):
+            removed = order / d if ties == "efron" else 0.0
+            at_risk = w * ((time >= moment) - removed * happened)
+            terms.append((cost, at_risk, np.where(happened, C, 0.0) / d))
+    return terms
+
+
+def _cox(F, terms):
+    """Return value, dual point, Hessian and conjugate at outputs F."""
+    value, alpha, hessian, conjugate = 0.0, np.zeros(len(F)), np.zeros((len(F),) * 2), 0.0
+    for cost, at_risk, own in terms:
+        hazard = at_risk * np.exp(F - F.max())
+        p, total = hazard / hazard.sum(), np.log(hazard.sum()) + F.max()
+        value += cost * total - own @ F
+        alpha += own - cost * p
+        hessian += cost * (np.diag(p) - np.outer(p, p))
+        some = p > 0
+        conjugate += cost * np.sum(p[some] * np.log(p[some] / at_risk[some]))
+    return value, alpha, hessian, conjugate
+
+
+def _pairs(time, event, C):
+    """Return earlier and later examples of all comparable pairs, and the costs of the pairs."""
+    later = (time[None] > time[:, None]) | ((time[None] == time[:, None]) & ~event[None])
+    first, second = np.nonzero(later & (event & (C > 0))[:, None] & (C > 0)[None])
+    return first, second, C[first] * C[second] / C.sum()
+
+
+def _ranking(F, terms):
+    """Return value, dual point, Hessian and conjugate at outputs F."""
+    first, second, cost = terms
+    short = np.maximum(0, 1 - (F[first] - F[second]))
+    n, dual = len(F), 2 * cost * short
+    alpha = np.bincount(first, dual, n) - np.bincount(second, dual, n)
+    rows = np.zeros((len(first), n))
+    rows[np.arange(len(first)), first], rows[np.arange(len(first)), second] = 1, -1
+    hessian = rows.T @ ((2 * cost * (short > 0))[:, None] * rows)
+    return cost @ short**2, alpha, hessian, np.sum(dual**2 / (4 * cost) - dual)
+
+
+def _conjugate_of(alpha, terms, parts):
+    """Return the conjugate at -alpha: Newton's method finds F with this dual point."""
+    F, largest = np.zeros(len(alpha)), np.abs(alpha).max()
+    value, found, hessian, conjugate = parts(F, terms)
+    for _ in range(300):
+        wrong = found - alpha
+        error = np.abs(wrong).max() / largest
+        if error <= FEASIBLE:
+            return conjugate
+        ridge = min(error, 1e-3) * np.trace(hessian) / len(F) + 1e-300
+        step, length = np.linalg.solve(hessian + ridge * np.eye(len(F)), wrong), 1.0
+        before = value + alpha @ F
+        while True:
+            there = parts(F + length * step, terms)
+            rise = there[0] + alpha @ (F + length * step) - before
+            if rise <= -1e-4 * length * (wrong @ step) + 1e-13 * abs(before) or length < 1e-12:
+                break
+            length /= 2
+        F, (value, found, hessian, conjugate) = F + length * step, there
+    raise Infeasible("alpha is not the dual point of any outputs")
+
+
 def _check_sum(alpha, sums, tau):
     if np.any(np.abs(sums - tau) > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
         raise Infeasible(f"alphas add up to {sums}, not to {tau}")

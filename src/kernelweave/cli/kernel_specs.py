@@ -27,6 +27,7 @@ NAMES: dict[str, type[Kernel]] = {
     "rbf": kernels.RBF,
     "laplacian": kernels.Laplacian,
     "chi2": kernels.ChiSquared,
+    "clinical": kernels.Clinical,
     "intersection": kernels.Intersection,
     "words": kernels.BagOfWords,
     "ngram": kernels.NGram,

@@ -19,6 +19,7 @@ from ..common.core import Work, _core
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.program import Listing
 from .costs import EngineCosts
+from .kernel_matrix import KernelMatrix
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
@@ -148,6 +149,11 @@ class Engine(ABC):
     def recorded(self) -> RecordedProducts:
         """Matrix-vector products that solvers have computed with this engine (`MatVec`)."""
         return RecordedProducts()
+
+    @cached_property
+    def kernel_matrix(self) -> KernelMatrix:
+        """The kernel matrix of all examples; that of the last weights is kept."""
+        return KernelMatrix(self)
 
     @property
     @abstractmethod

@@ -12,25 +12,32 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses, norms
 from ..common.types import Data
 from ..model.files.registry import registered
+from ..problem.censored_regression import CensoredRisk
 from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
+from ..problem.ranking import RankingRisk
+from ..problem.risk import Risk
 from .base import MKLEstimator
 from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
+
+LOSSES = ("cox", "ranking", "regression")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSurvival(MKLEstimator):
     """What a survival model does, whoever chooses its norm and C."""
 
+    loss: str = "cox"
     ties: str = "efron"
 
     def _problem(
         self, X: Data, y: object, sample_weight: object, C: float, norm: float | norms.Norm
     ) -> Problem:
         """Return the problem of n examples with censored times; see `MKLSurvival.fit`."""
-        loss = losses.Cox(self.ties)
+        if not (isinstance(self.loss, str) and self.loss in LOSSES):
+            raise ValueError(f"loss must be one of {LOSSES}, got {self.loss!r}")
         event, time = as_survival(y)
         check_consistent_length(X, time)
         weights = check_weights(sample_weight, len(time))
@@ -38,11 +45,33 @@ class BaseSurvival(MKLEstimator):
             raise ValueError(
                 "y must have at least one event with a positive weight, got censored times only"
             )
-        risk = CoxRisk(loss, time, weighed(C, weights), event=event, ties=self.ties)
+        risk = self._risk(event, time, weights, weighed(C, weights))
         return Problem(risk, norms.as_norm(norm))
 
+    def _risk(
+        self, event: np.ndarray, time: np.ndarray, weights: np.ndarray, costs: np.ndarray
+    ) -> Risk:
+        """Return the risk of censored times with the loss of the estimator."""
+        if self.loss == "cox":
+            return CoxRisk(losses.Cox(self.ties), time, costs, event=event, ties=self.ties)
+        if self.loss == "ranking":
+            return RankingRisk(losses.Ranking(), time, costs, event=event)
+        zero = np.flatnonzero(time == 0)
+        if len(zero):
+            raise ValueError(
+                f"y: loss='regression' fits log(time), got time 0 at row {zero[0]}; remove such "
+                "rows, add a small number to all times, or use loss='cox'"
+            )
+        target = -np.log(time)
+        centre = float(target @ weights / weights.sum())
+        return CensoredRisk(
+            losses.CensoredSquared(), target - centre, costs, centre=centre, event=event
+        )
+
     def _estimate_baseline(self, X: Data, y: object, sample_weight: object) -> None:
-        """Estimate the cumulative baseline hazard by Breslow's formula."""
+        """Estimate the cumulative baseline hazard of a Cox model by Breslow's formula."""
+        if self.loss != "cox":
+            return
         event, time = as_survival(y)
         decisions, weights = self._decide(X)[:, 0], check_weights(sample_weight, len(time))
         event &= weights > 0
@@ -79,6 +108,11 @@ class BaseSurvival(MKLEstimator):
         -------
         list of n StepFunction
         """
+        if self.loss != "cox":
+            raise ValueError(
+                f"hazards and survival functions require loss='cox', got {self.loss!r}; "
+                "predict returns risk scores"
+            )
         factors = np.exp(self.predict(X))
         times, baseline = self.event_times_, self.cumulative_baseline_hazard_
         return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
@@ -121,8 +155,10 @@ class BaseSurvival(MKLEstimator):
         return tags
 
     def _check_loaded(self) -> None:
-        """Check that a loaded model has a cumulative baseline hazard."""
+        """Check that a loaded Cox model has a cumulative baseline hazard."""
         super()._check_loaded()
+        if self.loss != "cox":
+            return
         times, hazard = self.event_times_, self.cumulative_baseline_hazard_
         if not (times.ndim == hazard.ndim == 1 and times.dtype == hazard.dtype == np.float64):
             raise ValueError("event_times_ and cumulative_baseline_hazard_ must be float64 vectors")
@@ -135,11 +171,10 @@ class BaseSurvival(MKLEstimator):
 @registered("MKLSurvival", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvival(BaseSurvival):
-    """Cox's proportional hazards model with learned kernel weights.
+    """Survival model with learned kernel weights: Cox's, a ranking or a censored regression.
 
-    The model minimises the negative partial log-likelihood times C plus the regulariser of
-    multiple kernel learning, and certifies the minimum by a duality gap. Other parameters are those
-    of `MKLClassifier`.
+    The model minimises C times the loss plus the regulariser of multiple kernel learning, and
+    certifies the minimum by a duality gap. Other parameters are those of `MKLClassifier`.
 
     Parameters
     ----------
@@ -147,14 +182,18 @@ class MKLSurvival(BaseSurvival):
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float
-        Cost of the partial likelihood: large values fit the data more closely.
+        Cost of the loss: large values fit the data more closely.
+    loss : {"cox", "ranking", "regression"}
+        The negative partial log-likelihood of Cox's proportional hazards model; the squared hinge
+        loss of pairs in which an event is earlier than another time, divided by n; or the squared
+        loss of -log(time), in which a censored time is a lower bound.
     ties : {"efron", "breslow"}
-        Approximation of the likelihood for events at equal times.
+        Approximation of the partial likelihood for events at equal times.
 
     Attributes
     ----------
     event_times_ : ndarray of shape (K,)
-        Distinct times of events in the training data.
+        Distinct times of events in the training data, with the Cox loss.
     cumulative_baseline_hazard_ : ndarray of shape (K,)
         Breslow's estimate at these times, for a decision value of 0.
 

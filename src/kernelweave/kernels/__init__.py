@@ -15,6 +15,7 @@ from kernelweave.kernels.string.locality_improved import LocalityImproved
 from kernelweave.kernels.string.mismatch import Mismatch
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
 from kernelweave.kernels.string.weighted_degree import WeightedDegree, WeightedDegreeShift
+from kernelweave.kernels.vector.clinical import Clinical
 from kernelweave.kernels.vector.function import Function
 from kernelweave.kernels.vector.histograms import ChiSquared, Intersection
 from kernelweave.kernels.vector.identity import Identity
@@ -28,6 +29,7 @@ __all__ = [
     "RBF",
     "BagOfWords",
     "ChiSquared",
+    "Clinical",
     "CompiledKernels",
     "Exponential",
     "Function",

@@ -22,8 +22,10 @@ from .one_class import OneClass
 from .smooth_hinge import SmoothHinge
 from .squared import Squared
 from .squared_hinge import SquaredHinge
+from .survival import CensoredSquared, Ranking
 
 __all__ = [
+    "CensoredSquared",
     "Cox",
     "DualTerm",
     "EpsilonInsensitive",
@@ -32,6 +34,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "OneClass",
+    "Ranking",
     "SmoothHinge",
     "Squared",
     "SquaredHinge",

@@ -99,9 +99,9 @@ def rounding_error(
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = np.repeat(result.bias, len(alpha) // outputs)
     f = F + bias
-    losses = problem.loss.value(f, problem.y)
+    losses = problem.risk.losses(f)
     off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
-    up, down = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
+    up, down = (problem.risk.losses(f + move) - losses for move in (off, -off))
     tau = problem.tau or 0.0
     terms = problem.C @ losses + abs(tau) * np.abs(result.bias).sum()
     norm_error = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))

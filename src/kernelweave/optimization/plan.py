@@ -26,6 +26,7 @@ from .fallback import Fallback
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
+from .inner.surrogate_newton import SurrogateNewton
 from .inner.working_sets import WorkingSets
 from .interleaved import Interleaved
 from .methods.alignment import Aligned
@@ -48,6 +49,7 @@ from .steps.inner_hessian import InnerHessian
 from .steps.level import Level
 from .steps.master import refuse_many
 from .steps.newton import Newton
+from .steps.response_hessian import ResponseHessian
 from .summary import PlanSummary
 from .wrapper import ACCURATE, COMPLETE, Accuracy, Wrapper
 
@@ -74,6 +76,8 @@ class PlanTuning:
     one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the
         largest one. With several kernels a changed alpha costs more, and less accurate solutions
         change fewer of them.
+    response_kernels : number of kernels from which on Newton steps are slower with such a risk:
+        each kernel adds a linear system.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
@@ -89,6 +93,7 @@ class PlanTuning:
     matrix_examples: int = 5000
     one_kernel: float = 0.1
     several_kernels: float = 0.3
+    response_kernels: int = 100
     sift_kernels: int = 300
     adapt: int = 3
     active_sets: ActiveSetTuning = ACTIVE_SETS
@@ -148,9 +153,7 @@ class Trained(Method):
         return sifts and TUNING_OF_PLANS.sift_kernels < M
 
     def serves_loss(self, loss: Loss) -> bool:
-        if loss.kind == "survival":  # without free examples there is no Hessian of J
-            return self.stage is None and self.step != "newton"
-        return self.stage is None or loss.kind != "one-class"  # alignments need targets
+        return self.stage is None or loss.kind not in ("one-class", "survival")
 
 
 AUTO = Trained(lambda norm: True)
@@ -385,9 +388,8 @@ class _Planner:
     def _inner(self, products: str) -> Solver:
         """Return how alpha is improved under fixed weights, given the cost of products."""
         if not self.problem.risk.separates:
-            matrix = self.n <= self.tuning.matrix_examples
-            cheap = products != "none"
-            return NewtonCG(None, 0, "engine" if cheap else "matrix" if matrix else "moves")
+            kind = self._product_kind(products)
+            return SurrogateNewton() if kind == "sample" else NewtonCG(None, 0, kind)
         if products == "none" or not self._at_once:
             return self._sets
         if self.problem.risk.is_smooth:
@@ -400,8 +402,16 @@ class _Planner:
             )
         return self._sets
 
+    def _product_kind(self, products: str) -> str:
+        """Return how products with the kernel matrix are computed if the risk is no sum."""
+        if products != "none":
+            return "engine"
+        return "matrix" if self.n <= self.tuning.matrix_examples else "sample"
+
     def _step(self, name: str) -> WeightStep:
         """Return the weight step of a name."""
+        if name == "newton" and not self.problem.risk.separates:
+            return Newton(ResponseHessian(self._product_kind(self.costs.products)))
         if name == "newton":
             fewest, most = np.multiply(self.tuning.hessian_blocks, self.costs.block)
             share = self.tuning.hessian_share * self.n / self.problem.n_outputs
@@ -427,7 +437,7 @@ class _Planner:
             return self.method.step
         if norm.is_plain_sum:
             return None
-        if not self.problem.risk.separates:  # there are no free examples to make a Hessian of
+        if not self.problem.risk.separates and self.tuning.response_kernels < self.M:
             return "level" if norm.is_sparse else "analytic"
         if norm.is_sparse:
             return "newton"
@@ -500,5 +510,4 @@ class _Planner:
         accuracy = self._accuracy
         accurate = self._step_name is not None and accuracy is not None and accuracy.largest > 0
         pays = not (self.costs.free_weights or self.costs.fixed_products)
-        alone = self.problem.n_outputs == 1 and self.problem.risk.separates
-        return alone and accurate and pays and not self._joint
+        return self.problem.n_outputs == 1 and accurate and pays and not self._joint

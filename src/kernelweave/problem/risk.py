@@ -140,7 +140,11 @@ class Risk:
         """Return the risk of outputs F, shape (n,), with a bias (one for each output)."""
         f = (F.reshape(self.n_outputs, -1) + np.reshape(bias, (-1, 1))).ravel()
         constant = self.tau * np.sum(bias) if self.tau else 0.0
-        return float(self.C @ self.loss.value(f, self.y) + constant)
+        return float(self.C @ self.losses(f) + constant)
+
+    def losses(self, f: np.ndarray) -> np.ndarray:
+        """Return the loss of each example with decision values f, shape (n,)."""
+        return self.loss.value(f, self.y)
 
     def conjugate(self, alpha: np.ndarray) -> float:
         """Return the conjugate at -alpha, shape (n,), for feasible alphas."""
@@ -225,8 +229,11 @@ class Risk:
             return np.array([one.best_bias(F[part]) for one, part in pairs])
         if self.tau is None:
             return 0.0
-        bias = self.loss.best_bias(F, self.y, self.C, self.tau)
-        return (bias + self.centre) - self.centre
+        return (self._bias_of(F) + self.centre) - self.centre
+
+    def _bias_of(self, F: np.ndarray) -> float:
+        """Return the bias that minimises the risk of outputs F, shape (n,), of one output."""
+        return self.loss.best_bias(F, self.y, self.C, self.tau)
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:
@@ -238,7 +245,7 @@ class Risk:
     @cached_property
     def zero(self) -> float:
         """Largest value that is zero but for rounding: targets that a bias fits exactly."""
-        return float(1e-24 * (self.C @ self.loss.value(np.zeros_like(self.y), self.y)) + TINY)
+        return float(1e-24 * (self.C @ self.losses(np.zeros_like(self.y))) + TINY)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of values, shape (n,), over the examples of each output."""

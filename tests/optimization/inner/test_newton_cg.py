@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
-from kernelweave.optimization.inner.newton_cg import NewtonCG, NewtonCGTuning, Point, _NewtonCG
+from kernelweave.optimization.inner.newton_cg import NewtonCG, NewtonCGTuning, Point, newton_step
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.run import Run
 
@@ -63,8 +63,7 @@ def test_step_solves_the_newton_equations():
     apart = 0.5 * (point.alpha - point.beta) @ product
     assert point.value - dual == pytest.approx(apart)
 
-    method = _NewtonCG(problem, engine, weights, Run.start(), K.__matmul__, NewtonCGTuning())
-    delta, of_delta = method._direction(point, product, 1e-16)
+    delta, of_delta = newton_step(point, product, K.__matmul__, 1e-16, 200)
     np.testing.assert_allclose(of_delta, K @ delta, atol=1e-10)
     D = np.array([point.response.hessian(unit) for unit in np.eye(200)])
     exact = np.linalg.solve(np.eye(200) + D @ K, point.alpha - point.beta)
@@ -94,7 +93,7 @@ def test_a_bounded_number_of_steps(most):
     assert found.n_iter == most == len(found.history) - 1
 
 
-@pytest.mark.parametrize("products", ["engine", "matrix", "moves"])
+@pytest.mark.parametrize("products", ["engine", "matrix"])
 def test_products_lead_to_the_same_optimum(products):
     found = newton_cg(*make(), Run.start(1e-7), products)
     expected = newton_cg(*make(), Run.start(1e-7))

@@ -19,18 +19,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...engines.base import Engine, mat_vec
+from ...engines.base import Engine
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...problem.risk import Response
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
+from .products import Product, kernel_product
 
 TINY = np.finfo(float).tiny
-
-Product = Callable[[np.ndarray], np.ndarray]
-"""Returns the product of the kernel matrix with a vector, shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,9 @@ class NewtonCGTuning:
     end: float = 0.3
     armijo: float = 1e-4
     shortest_step: float = 1e-6
+
+
+TUNING = NewtonCGTuning()
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,40 +97,27 @@ class NewtonCG:
         Takes over if no step of Newton's method brings progress, if the risk allows working sets.
     above : int
         Problems with at most this many examples are solved by `then` alone.
-    products : {"engine", "matrix", "moves"}
-        How products with the kernel matrix are computed: by the engine; with the matrix in memory;
-        or as the combined outputs of an engine that is moved to the vector.
+    products : {"engine", "matrix"}
+        How products with the kernel matrix are computed: by the engine, or with the matrix in
+        memory.
     tuning : NewtonCGTuning
     """
 
     then: Solver | None
     above: int = field(repr=False)
     products: str = "engine"
-    tuning: NewtonCGTuning = field(default=NewtonCGTuning(), repr=False)
+    tuning: NewtonCGTuning = field(default=TUNING, repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         if self.then is not None and engine.n <= self.above:
             return self.then.solve(problem, engine, weights, run)
-        product = self._product(engine, weights)
+        product = kernel_product(self.products, engine, weights)
         method = _NewtonCG(problem, engine, weights, run, product, self.tuning)
         certificate = method.run_steps()
         if self.then is not None and not (run.converged or run.budget.spent):
             return self.then.solve(problem, engine, weights, run.continued())
         return run.result(certificate, engine.alpha, weights)
-
-    def _product(self, engine: Engine, weights: np.ndarray) -> Product:
-        if self.products == "engine":
-            return lambda v: mat_vec(engine).matvec(v, weights)
-        if self.products == "matrix":
-            matrix = engine.block(np.arange(engine.n), weights)
-            return lambda v: np.asarray(matrix @ v)
-
-        def moved(v: np.ndarray) -> np.ndarray:
-            engine.move_to(v)
-            return engine.combined(weights).copy()
-
-        return moved
 
 
 class _NewtonCG:
@@ -152,11 +140,11 @@ class _NewtonCG:
 
         The engine ends at the last dual point, whose certificate is returned.
         """
-        point, iterations = self._start(), 0
+        point, iterations = better_start(self.problem, self.engine, self.weights), 0
         while True:
             product = self.product(point.alpha - point.beta)
             F = point.v + product
-            certificate = self._certified(point.alpha, F)
+            certificate = certified_at(self.problem, point.alpha, F, self.weights)
             self.run.record(certificate, self.weights, min(iterations, 1), point.alpha)
             finished = self.run.finished(self.engine)
             found = None
@@ -168,61 +156,108 @@ class _NewtonCG:
                 return certificate
             point, iterations = found, iterations + 1
 
-    def _start(self) -> Point:
-        """Return the better of the present model and the constant model."""
-        zero = np.zeros(self.engine.n)
-        present = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
-        points = [Point.of(self.problem, *start) for start in (present, (zero, zero))]
-        return min(points, key=lambda point: point.value)
-
-    def _certified(self, alpha: np.ndarray, F: np.ndarray) -> Certificate:
-        """Return the certificate of alpha with outputs F, both of shape (n,)."""
-        total = float(alpha @ F)  # theta . s
-        s = np.full(len(self.weights), total / max(float(self.weights.sum()), TINY))
-        return self.problem.certificate(alpha, F, s, self.weights)
-
     def _step(self, point: Point, product: np.ndarray, certificate: Certificate) -> Point | None:
         """Return the point after a step with a line search; None if no length brings progress."""
         wanted = self.tuning.end * self.run.tol * certificate.scale
-        present = certificate.primal - certificate.dual
+        present = difference(certificate, 0.5 * float((point.alpha - point.beta) @ product))
         enough = max(wanted, self.tuning.gap_factor * present)
-        delta, K_delta = self._direction(point, product, enough)
-        slope = float((point.beta - point.alpha) @ K_delta)
-        length = 1.0
-        while length >= self.tuning.shortest_step:
-            found = Point.of(self.problem, point.beta + length * delta, point.v + length * K_delta)
-            if found.value <= point.value + self.tuning.armijo * length * slope:
-                return found
-            length *= 0.5
-        return None
+        step = newton_step(
+            point,
+            product,
+            self.product,
+            enough,
+            self.tuning.cg_moves,
+            lambda: self.run.budget.out_of_time,
+        )
+        return searched(self.problem, point, *step, self.tuning)
 
-    def _direction(
-        self, point: Point, product: np.ndarray, enough: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the Newton step of beta and that of its outputs, both of shape (n,).
 
-        Parameters
-        ----------
-        product : ndarray of shape (n,)
-            K (alpha - beta).
-        enough : float
-            Conjugate gradients stop at this predicted difference of primal and dual value.
-        """
-        hessian = point.response.hessian
-        residual, K_residual = point.alpha - point.beta, product
-        move, K_move = residual, K_residual
-        delta, K_delta = np.zeros_like(residual), np.zeros_like(residual)
-        squared_norm = float(residual @ K_residual)
-        for _ in range(self.tuning.cg_moves):
-            hessian_product = hessian(K_move)
-            length = squared_norm / max(float(move @ K_move + K_move @ hessian_product), TINY)
-            delta, K_delta = delta + length * move, K_delta + length * K_move
-            residual = residual - length * (move + hessian_product)
-            K_residual = self.product(residual)
-            before, squared_norm = squared_norm, float(residual @ K_residual)
-            distance = 0.5 * (squared_norm + float(K_residual @ hessian(K_residual)))
-            if distance <= enough or not squared_norm > 0 or self.run.budget.out_of_time:
-                break
-            move = residual + (squared_norm / before) * move
-            K_move = K_residual + (squared_norm / before) * K_move
-        return delta, K_delta
+def better_start(problem: Problem, engine: Engine, weights: np.ndarray) -> Point:
+    """Return the better of an engine's model with weights, shape (M,), and the constant model."""
+    zero = np.zeros(engine.n)
+    present = engine.alpha.copy(), engine.combined(weights).copy()
+    points = [Point.of(problem, *start) for start in (present, (zero, zero))]
+    return min(points, key=lambda point: point.value)
+
+
+def certified_at(
+    problem: Problem, alpha: np.ndarray, F: np.ndarray, weights: np.ndarray
+) -> Certificate:
+    """Return the certificate of alpha and its outputs F, shape (n,), with fixed weights."""
+    total = float(alpha @ F)  # theta . s
+    s = np.full(len(weights), total / max(float(weights.sum()), TINY))
+    return problem.certificate(alpha, F, s, weights)
+
+
+def difference(certificate: Certificate, predicted: float) -> float:
+    """Return primal minus dual value, or a predicted difference if the dual value is -inf.
+
+    The dual value is -inf if rounding carries alpha to the edge of its domain.
+    """
+    found = certificate.primal - certificate.dual
+    return found if np.isfinite(found) else predicted
+
+
+def newton_step(
+    point: Point,
+    K_residual: np.ndarray,
+    product: Product,
+    enough: float,
+    moves: int,
+    late: Callable[[], bool] = lambda: False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the Newton step of beta and that of its outputs, both of shape (n,).
+
+    Parameters
+    ----------
+    point : Point
+    K_residual : ndarray of shape (n,)
+        K (alpha - beta).
+    product : callable
+        Multiplies with K.
+    enough : float
+        Conjugate gradients stop at this predicted difference of primal and dual value,
+    moves : int
+        or after so many moves,
+    late : callable
+        or if this returns True.
+    """
+    hessian = point.response.hessian
+    residual = point.alpha - point.beta
+    move, K_move = residual, K_residual
+    delta, K_delta = np.zeros_like(residual), np.zeros_like(residual)
+    squared_norm = float(residual @ K_residual)
+    for _ in range(moves):
+        hessian_product = hessian(K_move)
+        length = squared_norm / max(float(move @ K_move + K_move @ hessian_product), TINY)
+        delta, K_delta = delta + length * move, K_delta + length * K_move
+        residual = residual - length * (move + hessian_product)
+        K_residual = product(residual)
+        before, squared_norm = squared_norm, float(residual @ K_residual)
+        distance = 0.5 * (squared_norm + float(K_residual @ hessian(K_residual)))
+        if distance <= enough or not squared_norm > 0 or late():
+            break
+        move = residual + (squared_norm / before) * move
+        K_move = K_residual + (squared_norm / before) * K_move
+    return delta, K_delta
+
+
+def searched(
+    problem: Problem,
+    point: Point,
+    delta: np.ndarray,
+    K_delta: np.ndarray,
+    tuning: NewtonCGTuning = TUNING,
+) -> Point | None:
+    """Return the point after a step with a line search; None if no length brings progress.
+
+    `delta` and `K_delta`, both of shape (n,), are the step of beta and that of its outputs.
+    """
+    slope = float((point.beta - point.alpha) @ K_delta)
+    length = 1.0
+    while length >= tuning.shortest_step:
+        found = Point.of(problem, point.beta + length * delta, point.v + length * K_delta)
+        if found.value <= point.value + tuning.armijo * length * slope:
+            return found
+        length *= 0.5
+    return None

@@ -36,6 +36,7 @@ from ..iterate import Iterate, Step
 from .base import WeightStep
 from .inner_hessian import InnerHessian
 from .master import least_weights, model_minimum
+from .response_hessian import ResponseHessian
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,11 @@ class Newton(WeightStep):
 
     Parameters
     ----------
-    curvature : InnerHessian
+    curvature : InnerHessian or ResponseHessian
         Computes the Hessian of J.
     """
 
-    curvature: InnerHessian
+    curvature: InnerHessian | ResponseHessian
     tuning: NewtonTuning = field(default=NewtonTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:

@@ -1,0 +1,41 @@
+"""The kernel matrix of few examples, kept in memory while the weights stay."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .base import Engine
+
+
+class KernelMatrix:
+    """The weighted sum of an engine's kernels between all examples.
+
+    Inner solutions and the Hessian for weight steps use the same matrix: the last one is kept.
+
+    Parameters
+    ----------
+    engine : Engine
+    """
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+        self._theta, self._matrix = np.empty(0), np.empty((0, 0))
+
+    def under(self, theta: np.ndarray) -> np.ndarray:
+        """Return the matrix under weights theta.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (M,)
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
+        if not np.array_equal(self._theta, theta):
+            self._matrix = self._engine.block(np.arange(self._engine.n), theta)
+            self._theta = theta.copy()
+        return self._matrix

@@ -1,0 +1,186 @@
+"""Newton's method for smooth risks of many examples, with few products with the kernel matrix.
+
+A product with the kernel matrix K of many examples takes longer than anything else. So the Newton
+equations (`newton_cg`) are solved for a Nystroem approximation of K, whose products are cheap. The
+solution is a good direction but not the Newton step: the primal problem is minimised over the span
+of it, of the residual alpha - beta, and of the directions before. Products of these directions with
+K are known, so that a step needs two products: with a direction, and with the residual, which also
+certifies the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import lstsq
+
+from ...engines.base import Engine
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
+from ..result import Result
+from ..run import Run
+from .newton_cg import Point, better_start, certified_at, difference, newton_step, searched
+from .products import Product, kernel_product
+
+
+@dataclass(frozen=True)
+class SurrogateNewtonTuning:
+    """Constants of Newton's method with an approximate kernel matrix.
+
+    Attributes
+    ----------
+    steps : maximum number of directions.
+    moves : maximum number of conjugate gradient moves for a direction.
+    directions : number of last directions that span the space of a step.
+    space_steps : maximum number of Newton steps in that space.
+    gap_factor : part of the present gap to which the approximate equations are solved.
+    start_steps : Newton steps with the approximate matrix alone, from the constant model.
+    """
+
+    steps: int = 200
+    moves: int = 50
+    directions: int = 12
+    space_steps: int = 4
+    gap_factor: float = 0.03
+    start_steps: int = 8
+
+
+@dataclass(frozen=True)
+class SurrogateNewton:
+    """Newton's method with directions of an approximate kernel matrix, as part of a plan."""
+
+    tuning: SurrogateNewtonTuning = field(default=SurrogateNewtonTuning(), repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha under fixed weights, shape (M,), until the run is finished."""
+        method = _SurrogateNewton(problem, engine, weights, run, self.tuning)
+        return run.result(method.run_steps(), engine.alpha, weights)
+
+
+class _SurrogateNewton:
+    """Newton's method on one problem with fixed weights."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        weights: np.ndarray,
+        run: Run,
+        tuning: SurrogateNewtonTuning,
+    ):
+        self.problem, self.engine, self.weights, self.run = problem, engine, weights, run
+        self.tuning, self.space = tuning, Space(tuning)
+        self._surrogate: Product | None = None
+
+    def run_steps(self) -> Certificate:
+        """Take steps until the run is finished or no step brings progress.
+
+        The engine ends at the last dual point, whose certificate is returned.
+        """
+        alpha, F = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
+        certificate = self._recorded(alpha, F, 0)
+        point = self._start()
+        for _ in range(self.tuning.steps):
+            if self.run.finished(self.engine) or (found := self._step(point, certificate)) is None:
+                break
+            point = found
+            residual = point.alpha - point.beta
+            product = self.product(residual)
+            alpha, F = point.alpha, point.v + product
+            certificate = self._recorded(alpha, F, 1)
+            self.space.add(residual, product)
+        self.engine.move_to(alpha, F, self.weights)
+        self.run.notify(self.engine.alpha, self.weights)
+        return certificate
+
+    def _recorded(self, alpha: np.ndarray, F: np.ndarray, iterations: int) -> Certificate:
+        """Record and return the certificate of alpha and its outputs F, both of shape (n,)."""
+        certificate = certified_at(self.problem, alpha, F, self.weights)
+        self.run.record(certificate, self.weights, iterations, alpha)
+        return certificate
+
+    def product(self, v: np.ndarray) -> np.ndarray:
+        """Return the product of the kernel matrix with a vector, shape (n,)."""
+        self.engine.move_to(v)
+        return self.engine.combined(self.weights).copy()
+
+    @property
+    def surrogate(self) -> Product:
+        """The approximate kernel matrix; it is made when it is first needed."""
+        if self._surrogate is None:
+            self._surrogate = kernel_product("sample", self.engine, self.weights)
+        return self._surrogate
+
+    def _start(self) -> Point:
+        """Return the present model, or the optimum of the approximate problem if that is better."""
+        point = better_start(self.problem, self.engine, self.weights)
+        if point.beta.any():
+            return point
+        beta = minimum(self.problem, point, self.surrogate, self.tuning).beta
+        found = Point.of(self.problem, beta, self.product(beta))
+        return found if found.value < point.value else point
+
+    def _step(self, point: Point, certificate: Certificate) -> Point | None:
+        """Return a better point in the space of all directions; None if there is none."""
+        residual, surrogate = point.alpha - point.beta, self.surrogate
+        product = surrogate(residual)
+        present = difference(certificate, 0.5 * float(residual @ product))
+        enough = self.tuning.gap_factor * present
+        direction, _ = newton_step(point, product, surrogate, enough, self.tuning.moves)
+        self.space.add(direction, self.product(direction))
+        return self.space.minimum(self.problem, point)
+
+
+class Space:
+    """The span of the last directions, with their products with the kernel matrix."""
+
+    def __init__(self, tuning: SurrogateNewtonTuning):
+        self.tuning = tuning
+        self._directions: list[np.ndarray] = []  # shape (n,) each
+        self._products: list[np.ndarray] = []
+
+    def add(self, direction: np.ndarray, product: np.ndarray) -> None:
+        """Add a direction and its product with the kernel matrix, both of shape (n,)."""
+        size = float(np.sqrt(max(direction @ product, 0.0)))
+        if not size > 0:
+            return
+        self._directions.append(direction / size)
+        self._products.append(product / size)
+        del self._directions[: -self.tuning.directions], self._products[: -self.tuning.directions]
+
+    def minimum(self, problem: Problem, point: Point) -> Point | None:
+        """Return the best point that Newton steps in the space reach; None if none is better."""
+        if not self._directions:
+            return None
+        S, KS = np.array(self._directions), np.array(self._products)
+        own, found = S @ KS.T, None
+        for _ in range(self.tuning.space_steps):
+            curvature = own + KS @ np.array([point.response.hessian(one) for one in KS]).T
+            # Directions may depend on each other: the shortest solution.
+            c = lstsq(0.5 * (curvature + curvature.T), KS @ (point.alpha - point.beta))[0]
+            better = searched(problem, point, c @ S, c @ KS)
+            if better is None:
+                break
+            gain, point = point.value - better.value, better
+            found = point
+            if gain <= self.tuning.gap_factor * 0.5 * float(c @ curvature @ c):
+                break
+        return found
+
+
+def minimum(
+    problem: Problem, point: Point, product: Product, tuning: SurrogateNewtonTuning
+) -> Point:
+    """Return the approximate minimum of a problem whose kernel matrix has the given product."""
+    for _ in range(tuning.start_steps):
+        residual = point.alpha - point.beta
+        K_residual = product(residual)
+        enough = tuning.gap_factor * 0.5 * float(residual @ K_residual)
+        found = searched(
+            problem, point, *newton_step(point, K_residual, product, enough, tuning.moves)
+        )
+        if found is None or point.value - found.value <= tuning.gap_factor**2 * abs(found.value):
+            return point if found is None else found
+        point = found
+    return point

@@ -1,0 +1,203 @@
+"""The empirical risk of ranking: squared hinge over comparable pairs of censored times.
+
+    R(F) = sum over comparable pairs (j, i) of  C_j w_i / W  max(0, 1 - (F_j - F_i))^2
+
+j is an event and i is later (`pairs`); w_i = C_i / max C, W = sum of w, so that R grows with the
+number of events as Cox's does. Without sample weights it is C / n times the loss of a survival
+support vector machine (Poelsterl, Navab and Katouzian, 2015). R does not change when a constant is
+added to F: there is no intercept, and the alphas add up to 0.
+
+R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
+-alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
+an F, without any kernel. The dual points of a solver come from an F that is known: it is
+remembered, and then no step is needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ..common.cached_property import cached_property
+from .pairs import ActivePairs, ComparablePairs
+from .risk import TINY, Response, Risk
+
+CONJUGATE_STEPS = 100  # Newton steps to the conjugate,
+CONJUGATE_MOVES = 300  # and conjugate gradient moves for each
+RIDGE = (
+    1e-3  # of the Hessian, relative to the largest alpha: it is singular where no pair is active
+)
+MATCHED = 1e-10  # largest difference of dual points that is rounding, relative to the largest alpha
+
+
+@dataclass(frozen=True, eq=False)
+class RankingRisk(Risk):
+    """The squared hinge loss over comparable pairs of n examples.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Times.
+    C : ndarray of shape (n,)
+        Costs: the loss of a pair is multiplied by the cost of its event.
+    event : ndarray of bool, shape (n,)
+        Whether the event was observed; False for censored times.
+    """
+
+    event: np.ndarray = field(kw_only=True)
+    # The last dual point and outputs that it belongs to, (alpha, F), if any.
+    _known: list[tuple[np.ndarray, np.ndarray]] = field(
+        default_factory=list, init=False, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("y", "C"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
+
+    def taken(self, idx: np.ndarray, C: np.ndarray) -> RankingRisk:
+        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
+        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
+
+    @property
+    def further_targets(self) -> tuple[np.ndarray, ...]:
+        return (self.event,)
+
+    @cached_property
+    def pairs(self) -> ComparablePairs:
+        """The comparable pairs."""
+        return ComparablePairs.of(self.y, self.event, self.C > 0)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of alpha: only earlier ones push up, only later ones down."""
+        lo, hi = np.zeros_like(self.y), np.zeros_like(self.y)
+        pairs = self.pairs
+        if pairs.number():
+            after_first = np.cumsum(pairs.earlier) > 0
+            before_last = np.cumsum(~pairs.earlier[::-1])[::-1] > 0
+            lo[pairs.example[after_first & ~pairs.earlier]] = -np.inf
+            hi[pairs.example[before_last & pairs.earlier]] = np.inf
+        return lo, hi
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """w / W of every example, shape (n,)."""
+        return np.asarray(self.C / max(float(self.C.sum()), TINY))
+
+    @cached_property
+    def _costs(self) -> np.ndarray:
+        """Cost of every example as an event, shape (n,)."""
+        return np.where(self.event, self.C, 0.0)
+
+    def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
+        """Return the risk of outputs F, shape (n,); the bias makes no difference."""
+        return self._parts(F)[0]
+
+    def _parts(self, F: np.ndarray) -> tuple[float, np.ndarray, ActivePairs, np.ndarray]:
+        """Return the risk, alpha, the active pairs, and the weights of later ones per event."""
+        F = F - self._weights @ F  # sums of squares lose digits far from 0
+        active, w, c = self.pairs.active(F), self._weights, self._costs
+        count, first = active.over_later(w), active.over_later(w * F)
+        second, short = active.over_later(w * F**2), 1.0 - F
+        value = float(c @ (count * short**2 + 2 * short * first + second))
+        up = 2 * c * (count * short + first)
+        down = 2 * w * (active.over_earlier(c) * F + active.over_earlier(c * short))
+        return value, up - down, active, count
+
+    def response(self, F: np.ndarray) -> Response:
+        """Return the dual point of outputs F, shape (n,), and a generalised Hessian there."""
+        value, alpha, active, count = self._parts(F)
+        w, c = self._weights, self._costs
+        before = active.over_earlier(c)
+
+        def hessian(change: np.ndarray) -> np.ndarray:
+            own = 2 * (c * count + w * before) * change
+            across = c * active.over_later(w * change) + w * active.over_earlier(c * change)
+            return np.asarray(own - 2 * across)
+
+        self._known[:] = [(alpha, F.copy())]
+        return Response(alpha, value, hessian)
+
+    def conjugate(self, alpha: np.ndarray) -> float:
+        """Return the conjugate at -alpha, shape (n,); inf if no outputs have this dual point."""
+        F = self._outputs_of(alpha)
+        return np.inf if F is None else float(-alpha @ F - self.value(F))
+
+    def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
+        """Return outputs F, shape (n,), whose dual point is alpha; None if none are found."""
+        lo, hi = self.bounds
+        if not (np.all((alpha >= lo) & (alpha <= hi)) and self.is_feasible(alpha)):
+            return None
+        known = self._known[0] if self._known else (np.zeros(0), np.zeros_like(self.y))
+        F = known[1]
+        if np.array_equal(known[0], alpha):
+            return F
+        largest, response = max(float(np.abs(alpha).max()), TINY), self.response(F)
+        for _ in range(CONJUGATE_STEPS):
+            wrong = response.alpha - alpha  # minus the gradient of R(F) + alpha . F
+            relative = float(np.abs(wrong).max()) / largest
+            if relative <= MATCHED:
+                return F
+            step = _solved(response.hessian, wrong, min(relative, RIDGE) * largest, relative)
+            found = self._searched(F, step, response, alpha)
+            if found is None:
+                return None
+            F, response = found
+        return None
+
+    def _searched(
+        self, F: np.ndarray, step: np.ndarray, response: Response, alpha: np.ndarray
+    ) -> tuple[np.ndarray, Response] | None:
+        """Return better outputs along a step and the response there; None if there are none."""
+        before, slope = response.value + alpha @ F, -float((response.alpha - alpha) @ step)
+        length = 1.0
+        while length > 1e-9:
+            there = F + length * step
+            found = self.response(there)
+            rounding = 1e-14 * (abs(before) + abs(response.value))
+            if found.value + alpha @ there <= before + 1e-4 * length * slope + rounding:
+                return there, found
+            length *= 0.5
+        return None
+
+    def feasible_alpha(self) -> np.ndarray:
+        """Return the dual point of the constant model, shape (n,)."""
+        return self.response(np.zeros_like(self.y)).alpha
+
+    @property
+    def separates(self) -> bool:
+        return False
+
+    @property
+    def is_smooth(self) -> bool:
+        return True
+
+    def best_bias(self, F: np.ndarray) -> float:
+        """Return 0: the risk does not depend on a bias."""
+        return 0.0
+
+    @cached_property
+    def zero(self) -> float:
+        return float(TINY)
+
+
+def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
+    """Return x with hessian(x) + ridge x = right, shape (n,), by conjugate gradients.
+
+    They stop at a residual of at most a tenth of `relative`, in units of the first one.
+    """
+    x, residual = np.zeros_like(right), right
+    move, squared = residual, float(residual @ residual)
+    least = min(0.1 * relative, 1e-2) ** 2 * squared
+    for _ in range(CONJUGATE_MOVES):
+        product = hessian(move) + ridge * move
+        length = squared / max(float(move @ product), TINY)
+        x, residual = x + length * move, residual - length * product
+        before, squared = squared, float(residual @ residual)
+        if squared <= least:
+            break
+        move = residual + (squared / before) * move
+    return x
