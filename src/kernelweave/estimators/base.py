@@ -41,11 +41,13 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import RoundingBounds
+from ..problem.rounding import PairRounding, RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples, mergeable
+from .one_vs_one import OneVsOne
+from .pair_trainer import PairTrainer
 from .overflow import why_not_finite
 from .validation import check_examples
 
@@ -70,6 +72,8 @@ class Prepared:
         Rounding bounds of the kernels of the engine.
     shares : ndarray of shape (n,)
         Weight of each example in means; the sum is 1.
+    training_set : TrainingSet, optional
+        The kernels and examples of the engine, if they are in this process.
     """
 
     compiled: CompiledKernels
@@ -77,8 +81,9 @@ class Prepared:
     sample: Examples
     engine: Engine
     name: str
-    rounding: RoundingBounds
+    rounding: RoundingBounds | PairRounding
     shares: np.ndarray
+    training_set: TrainingSet | None = None
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights restricted to the kernels of the engine."""
@@ -132,6 +137,7 @@ class MKLEstimator(FittedEstimator):
     _checked = check_examples
     _resolve = staticmethod(resolve)
     _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
+    _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
     def _train(
@@ -141,6 +147,7 @@ class MKLEstimator(FittedEstimator):
         targets: np.ndarray,
         shared: bool = False,
         factors: Sequence[float] = (1.0,),
+        pairs: OneVsOne | None = None,
     ) -> float:
         """Solve one problem per output, store the model, and return the chosen factor of C.
 
@@ -156,6 +163,8 @@ class MKLEstimator(FittedEstimator):
         factors : sequence of floats
             Factors of the costs. With default kernels, one of them is chosen on held-out folds
             together with the kernels.
+        pairs : OneVsOne, optional
+            Problems of pairs of classes, which are solved instead of `problems`.
 
         Returns
         -------
@@ -173,14 +182,19 @@ class MKLEstimator(FittedEstimator):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
+            pairs = None if pairs is None else pairs.merged(merged, problems[0].C)
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         factor = 1.0
         if kernels is None:
             chosen, factor = self._defaults(X, problems, factors, shared=shared)
             each = problems = [one.scaled(factor) for one in problems]
             self._default = chosen
+            pairs = None if pairs is None else pairs.scaled(factor)
         else:
             chosen = kernels
+        if pairs is not None:
+            self._train_pairs(chosen, X, pairs, method, shared=shared, merged=merged)
+            return factor
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
                 chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
@@ -205,6 +219,27 @@ class MKLEstimator(FittedEstimator):
         if kernels is None and self._chooses and not isinstance(problems[0], HardMarginProblem):
             self._measure_held_out(chosen, X, each)
         return factor
+
+    def _train_pairs(
+        self,
+        kernels: list[Kernel],
+        X: Any,
+        pairs: OneVsOne,
+        method: Method,
+        *,
+        shared: bool,
+        merged: MergedExamples | None,
+    ) -> None:
+        """Solve the problems of all pairs of classes, and store the model."""
+        with single_threaded_blas(), self._live_line(X) as watch:
+            prepared = self._prepare(
+                kernels, X, pairs.costs, [method], [pairs.norm], shared=False, fits=1
+            )
+            pairs = pairs.with_norm(prepared.suited_norm(pairs.norm))
+            trainer = PairTrainer(self, prepared, pairs, self._deadline(), watch)
+            several = prepared.engine.n_kernels > 1  # otherwise there is nothing to share
+            results, alpha = trainer.shared() if shared and several else trainer.each()
+        self._learn(prepared, results, merged, alpha)
 
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
@@ -298,7 +333,10 @@ class MKLEstimator(FittedEstimator):
         name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, examples, engine, name, rounding, costs / costs.sum())
+        shares = costs / costs.sum()
+        return Prepared(
+            compiled, examples, examples, engine, name, rounding, shares, training_set
+        )
 
     def _solve(
         self,
@@ -376,9 +414,16 @@ class MKLEstimator(FittedEstimator):
         return result.moved(problem.centre)
 
     def _learn(
-        self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
+        self,
+        prepared: Prepared,
+        results: list[Result],
+        merged: MergedExamples | None = None,
+        alpha: np.ndarray | None = None,
     ) -> None:
-        """Store the model; warn if it has not converged or is constant."""
+        """Store the model; warn if it has not converged or is constant.
+
+        `alpha`, shape (n_outputs, n): that of the results, if these are on some examples only.
+        """
         compiled, examples = prepared.compiled, prepared.examples
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
@@ -387,7 +432,7 @@ class MKLEstimator(FittedEstimator):
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
             self._model = Model.of(
-                compiled, examples, results, shares, n_jobs, prepared.engine, merged
+                compiled, examples, results, shares, n_jobs, prepared.engine, merged, alpha
             )
         self._store(results)
 

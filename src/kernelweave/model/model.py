@@ -102,6 +102,7 @@ class Model:
         n_jobs: int = 1,
         engine: Engine | None = None,
         merged: MergedExamples | None = None,
+        alpha: np.ndarray | None = None,
     ) -> Model:
         """Return the model of the results of a fit.
 
@@ -121,8 +122,10 @@ class Model:
             The engine of the fit, which may have cached the outputs of all kernels.
         merged : MergedExamples, optional
             Which training examples the distinct ones represent.
+        alpha : array of shape (n_outputs, n), optional
+            The dual variables, if those of the results belong to some of the examples only.
         """
-        alpha = alphas(results, examples.n)
+        alpha = alphas(results, examples.n) if alpha is None else alpha
         weights = np.stack([result.weights for result in results])
         used = np.flatnonzero(alpha.any(axis=0))
         support, merged_into, fractions = used, None, None

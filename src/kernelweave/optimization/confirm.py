@@ -18,7 +18,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import UNIT, RoundingBounds, root_of_squares
+from ..problem.rounding import UNIT, PairRounding, RoundingBounds, root_of_squares
 from .certifier import certified
 from .result import Result
 
@@ -27,7 +27,7 @@ LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double
 
 
 def confirmed(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding, tol: float
 ) -> Result:
     """Return a result with the rounding bound of its gap (`doubt`).
 
@@ -50,12 +50,12 @@ def confirmed(
     if result.converged or result.gap > tol:
         return result
     engine.move_to(result.alpha)
-    sharper = replace(rounding, neighbours=True)
+    sharper = rounding.with_neighbours()
     return judged(problem, engine, _certified(problem, engine, result), sharper, tol)
 
 
 def judged(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding, tol: float
 ) -> Result:
     """Return a result that has converged only if its gap plus its rounding bound is below tol."""
     if not np.isfinite(result.gap):
@@ -70,7 +70,7 @@ def judged(
 
 
 def _judged_constant(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
 ) -> Result:
     """Return the constant model; it has converged if rounding cannot hide a better model.
 
@@ -87,16 +87,17 @@ def _judged_constant(
 
 
 def rounding_error(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
 ) -> float:
     """Return a bound of the rounding error of the primal minus the dual value."""
-    theta, outputs = result.weights, problem.n_outputs
+    theta = result.weights
+    outputs = problem.n_outputs if problem.risk.sizes is None else 1  # else one after the other
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
-    bias = np.repeat(result.bias, len(alpha) // outputs)
+    bias = problem.risk.per_example(result.bias)
     f = F + bias
     losses = problem.loss.value(f, problem.y)
     off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
@@ -107,7 +108,7 @@ def rounding_error(
     # Second-order errors of the losses add up; first-order errors have random signs.
     second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
     above = second.sum() + root_of_squares(slope) + 0.5 * norm_error
-    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
+    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, alpha, result.bias)
     sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
     return float(above + below + growth * sizes)
 
@@ -120,12 +121,13 @@ def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
 
 
 def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
-    """Return the error of the dual value if alphas, shape (outputs, n), do not sum to tau.
+    """Return the error of the dual value if the alphas of an output do not sum to tau.
 
     It is the error of the sum times the multiplier of the constraint, which is the bias.
     """
-    added = (2 + np.log2(alpha.size)) * UNIT * np.abs(alpha).sum(axis=1)
-    return float(np.abs(np.atleast_1d(bias)) @ (np.abs(alpha.sum(axis=1) - problem.tau) + added))
+    sums = problem.risk.sums
+    added = (2 + np.log2(alpha.size)) * UNIT * sums(np.abs(alpha))
+    return float(np.abs(np.atleast_1d(bias)) @ (np.abs(sums(alpha) - problem.tau) + added))
 
 
 def _certified(problem: Problem, engine: Engine, result: Result) -> Result:

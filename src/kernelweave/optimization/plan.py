@@ -26,6 +26,7 @@ from .fallback import Fallback
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
+from .inner.pair_sets import PairSets
 from .inner.working_sets import WorkingSets
 from .interleaved import Interleaved
 from .methods.base import Method
@@ -367,6 +368,8 @@ class _Planner:
 
     def _inner(self, products: str) -> Solver:
         """Return how alpha is improved under fixed weights, given the cost of products."""
+        if self.costs.class_pairs:
+            return PairSets()
         if not self.problem.risk.separates:
             matrix = self.n <= self.tuning.matrix_examples
             cheap = products != "none"
@@ -407,7 +410,8 @@ class _Planner:
             return self.method.step
         if norm.is_plain_sum:
             return None
-        if not self.problem.risk.separates:  # there are no free examples to make a Hessian of
+        # There are no free examples to make a Hessian of, or no kernel blocks of theirs.
+        if not self.problem.risk.separates or self.costs.class_pairs:
             return "level" if norm.is_sparse else "analytic"
         if norm.is_sparse:
             return "newton"
@@ -425,6 +429,8 @@ class _Planner:
             accuracy = ACCURATE
         if not self.options.interleaved:
             accuracy = COMPLETE
+        if self.costs.class_pairs:
+            accuracy = accuracy or ACCURATE
         if accuracy is None and not isinstance(self._inner(self.costs.products), WorkingSets):
             # There are no iterations before the inner problem is solved.
             risk = self.problem.risk

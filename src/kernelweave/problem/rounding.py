@@ -16,7 +16,7 @@ outputs are small differences of large numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +100,20 @@ class RoundingBounds:
     examples: Examples
     precision: float = UNIT
     neighbours: bool = False
+
+    def with_neighbours(self) -> RoundingBounds:
+        """Return sharper bounds, from the nearest neighbour of each example."""
+        return replace(self, neighbours=True)
+
+    def part(self, rows: np.ndarray) -> RoundingBounds:
+        """Return the bounds of some of the examples, shape (q,), as far as they are known."""
+        smaller = replace(self, examples=self.examples.take(rows))
+        known = {
+            number: Plane(*(value[rows] if np.ndim(value) else value for value in plane))
+            for number, plane in self._planes.items()
+        }
+        smaller.__dict__.update(_planes=known, _squarings=self._squarings)
+        return smaller
 
     def errors(
         self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
@@ -193,6 +207,44 @@ class RoundingBounds:
         part = whole.part(np.arange(end - first))
         largest = _core.diagonal(part.kernels.program, part.examples.side).max(axis=1)
         return [Plane(size, UNIT * size) for size in largest]
+
+
+@dataclass(frozen=True, eq=False)
+class PairRounding:
+    """Rounding bounds of several outputs, each on some of the examples.
+
+    Parameters
+    ----------
+    rounding : RoundingBounds
+        Bounds on all examples.
+    rows : list of ndarrays
+        Positions of the examples of each output.
+    """
+
+    rounding: RoundingBounds
+    rows: list[np.ndarray]
+
+    def with_neighbours(self) -> PairRounding:
+        """Return sharper bounds, from the nearest neighbour of each example."""
+        return replace(self, rounding=self.rounding.with_neighbours())
+
+    def errors(
+        self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds on the errors of combined outputs and squared block norms.
+
+        As `RoundingBounds.errors`, for arrays of shape (1, n): the outputs are one after the other.
+        """
+        combined, squares = np.zeros_like(alpha), np.zeros(len(theta))
+        ends = np.cumsum([len(rows) for rows in self.rows]).tolist()
+        for rows, first, end in zip(self.rows, [0, *ends], ends, strict=False):
+            part = slice(first, end)
+            of_outputs, of_norms = self.rounding.part(rows).errors(
+                theta, alpha[:, part], accumulated_update[:, part]
+            )
+            combined[:, part] = of_outputs
+            squares += of_norms**2
+        return combined, np.sqrt(squares)
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Any:
