@@ -98,11 +98,11 @@ class PairRows {
     const int64_t n_a = pair_->n_a;
     fill_own(pair_->a, of_a, 0);
     fill_own(pair_->b, of_b, n_a);
-    all_.each_row(pair_->a, of_a, pair_->b,
+    all_.each_row(scratch_, pair_->a, of_a, pair_->b,
                   [&](int64_t r, int64_t j0, const double* values, int64_t n) {
                     std::copy_n(values, n, rows_[of_a[r]] + n_a + j0);
                   });
-    all_.each_row(pair_->b, of_b, pair_->a,
+    all_.each_row(scratch_, pair_->b, of_b, pair_->a,
                   [&](int64_t r, int64_t j0, const double* values, int64_t n) {
                     std::copy_n(values, n, rows_[n_a + of_b[r]] + j0);
                   });
@@ -127,9 +127,10 @@ class PairRows {
     own_used_ += int64_t(missing.size()) * bytes;
     for (const int64_t i : missing) own_[c][i] = std::make_unique_for_overwrite<double[]>(n);
     try {
-      all_.each_row(c, missing, c, [&](int64_t r, int64_t j0, const double* values, int64_t count) {
-        std::copy_n(values, count, own_[c][missing[r]].get() + j0);
-      });
+      all_.each_row(scratch_, c, missing, c,
+                    [&](int64_t r, int64_t j0, const double* values, int64_t count) {
+                      std::copy_n(values, count, own_[c][missing[r]].get() + j0);
+                    });
     } catch (...) {  // rows that were not filled must not be found
       for (const int64_t i : missing) own_[c][i].reset();
       throw;
@@ -144,6 +145,7 @@ class PairRows {
   std::vector<std::vector<std::unique_ptr<double[]>>> own_;  // rows inside a class
   const int64_t capacity_, own_bytes_;
   int64_t used_ = 0, own_used_ = 0;
+  ClassPairs::Scratch scratch_;
 };
 
 namespace {
@@ -372,13 +374,29 @@ void ClassPairs::combined_row(const RowView& view, double* stack, double* values
 }
 
 template <typename Visit>
-void ClassPairs::each_row(int64_t a, IdSpan ids, int64_t b, Visit&& visit) const {
-  sweep({*program_, classes_[a], ids, classes_[b], 1},
-        [&](int64_t r, const RowView& view, double* stack, int64_t) {
-          alignas(64) double values[kTileColumns];
-          combined_row(view, stack, values);
-          visit(r, view.j0, values, view.n);
-        });
+void ClassPairs::each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const {
+  if (ids.empty()) return;
+  const Side &rows = classes_[a], &columns = classes_[b];
+  const int64_t count = int64_t(ids.size()), planes = program_->n_planes();
+  const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(planes, 1));
+  const int64_t width = std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
+  scratch.tile.resize(planes * kTileRows * width);
+  scratch.stack.resize(program_->stack_size() * width);
+  const PackedRows packed(*program_, rows, ids, columns);
+  Planes values(planes);
+  for (int64_t j0 = 0; j0 < columns.n; j0 += width)
+    for (int64_t r0 = 0; r0 < count; r0 += kTileRows) {
+      const int64_t j1 = std::min(columns.n, j0 + width), r1 = std::min(count, r0 + kTileRows);
+      packed.fill(r0, r1, j0, j1, scratch.tile.data());
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t p = 0; p < planes; ++p)
+          values.set(p, scratch.tile.data() + (p * (r1 - r0) + r - r0) * (j1 - j0));
+        alignas(64) double kernel[kTileColumns];
+        combined_row(values.view(rows, columns, ids[r], j0, j1 - j0), scratch.stack.data(), kernel);
+        visit(r, j0, kernel, j1 - j0);
+      }
+      check_interrupt();
+    }
 }
 
 void ClassPairs::solve(IdSpan chosen, const DualTerm& term, const double* constants,
@@ -400,13 +418,16 @@ void ClassPairs::outputs(const double* alpha, double* out) const {
   run_team(threads_, n_pairs(), [&](int64_t p, int) {
     const Pair& pair = pairs_[p];
     std::fill_n(out + pair.first, pair.size(), 0.0);
+    Scratch scratch;
     const auto add = [&](int64_t c, int64_t from, int64_t n, int64_t other, int64_t to) {
       std::vector<int64_t> ids;
       for (int64_t i = 0; i < n; ++i)
         if (alpha[pair.first + from + i] != 0.0) ids.push_back(i);
-      each_row(c, ids, other, [&](int64_t r, int64_t j0, const double* values, int64_t count) {
-        simd().axpy(alpha[pair.first + from + ids[r]], values, out + pair.first + to + j0, count);
-      });
+      each_row(scratch, c, ids, other,
+               [&](int64_t r, int64_t j0, const double* values, int64_t count) {
+                 simd().axpy(alpha[pair.first + from + ids[r]], values, out + pair.first + to + j0,
+                             count);
+               });
     };
     add(pair.a, 0, pair.n_a, pair.a, 0);
     add(pair.a, 0, pair.n_a, pair.b, pair.n_a);

@@ -54,9 +54,14 @@ class ClassPairs {
     int64_t a, b, first, n_a, n_b;
     int64_t size() const { return n_a + n_b; }
   };
+  // Memory of a worker for tiles of shared quantities; what `sweep` allocates for every call takes
+  // longer than the few rows of a working set.
+  struct Scratch {
+    std::vector<double> tile, stack;
+  };
   // Calls visit(r, j0, values, n) for some examples of class a against all of class b.
   template <typename Visit>
-  void each_row(int64_t a, IdSpan ids, int64_t b, Visit&& visit) const;
+  void each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const;
   void combined_row(const RowView& view, double* stack, double* values) const;
 
   const std::shared_ptr<const Program> program_;

@@ -162,41 +162,6 @@ class ClassPairsEngine(Engine):
         return each if len(each) == self.n_kernels else each.sum(keepdims=True)
 
 
-class PairEngine(Engine):
-    """One pair whose alpha and outputs are known: it certifies a solution and changes nothing.
-
-    Parameters
-    ----------
-    alpha, outputs : ndarrays of shape (q,)
-        Dual variables, and combined outputs that were computed from scratch.
-    theta : ndarray of shape (1,)
-    precision : float
-        Relative accuracy of kernel evaluations.
-    """
-
-    def __init__(
-        self, alpha: np.ndarray, outputs: np.ndarray, theta: np.ndarray, precision: float
-    ):
-        super().__init__(len(alpha), 1)
-        self._alpha[:] = alpha
-        self.accumulated_update[:] = np.abs(alpha)
-        self.precision = precision
-        self._cache(outputs, theta)
-
-    @property
-    def costs(self) -> EngineCosts:
-        return EngineCosts(block=WORKING_SET)
-
-    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        raise self._cannot("change alpha")
-
-    def combined(self, theta: np.ndarray) -> np.ndarray:
-        return np.asarray(self._combined * (theta[0] / self._theta[0]))
-
-    def quadratic(self) -> np.ndarray:
-        return np.array([self._alpha @ self._combined / self._theta[0]])
-
-
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     """Return all pairs (a, b) of classes with a < b, in the order of the outputs.
 

@@ -13,6 +13,7 @@ from ..losses import Loss
 from ..norms import Norm
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from ..problem.risk import Risk
 from .merged_examples import MergedExamples
 
 MANY_CLASSES = 500  # above, the number of pairs is worth a warning
@@ -63,7 +64,13 @@ class OneVsOne:
 
     def joint(self) -> Problem:
         """Return the problem of all pairs on their own examples, which share the weights."""
-        return Problem.sharing([self.problem(pair) for pair in range(len(self.pairs))])
+        if np.isinf(self.costs).any():
+            return Problem.sharing([self.problem(pair) for pair in range(len(self.pairs))])
+        every, sizes = np.concatenate(self.rows), tuple(len(rows) for rows in self.rows)
+        first = np.repeat([a for a, _ in self.pairs], sizes)
+        y = np.where(self.codes[every] == first, 1.0, -1.0)
+        risk = Risk(self.loss, y, self.costs[every], n_outputs=len(sizes), sizes=sizes)
+        return Problem(risk, self.norm)
 
     def scaled(self, factor: float) -> OneVsOne:
         """Return the same problems with their costs multiplied by a factor."""

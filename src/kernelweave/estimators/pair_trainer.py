@@ -113,8 +113,8 @@ class PairTrainer:
         problem = self.pairs.joint()
         weights = problem.norm.start(1)
         self.estimator.plan_ = Plan("class pairs", Uniform(), PairSets())
-        rounding = self.prepared.rounding if self.confirm else None
-        run = Run.start(self.estimator.tol)
+        rounding = PairRounding(self.prepared.rounding, self.pairs.rows) if self.confirm else None
+        run = Run.start(self.estimator.tol, watch=self.watch)
         yield from solve_each_pair(problem, engine, weights, run, rounding)
 
     def _alone(self, number: int) -> Result:

@@ -18,7 +18,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import UNIT, PairRounding, RoundingBounds, root_of_squares
+from ..problem.rounding import UNIT, PairRounding, RoundingBounds
 from .certifier import certified
 from .result import Result
 
@@ -62,11 +62,7 @@ def judged(
         return result
     if not result.weights.any():
         return _judged_constant(problem, engine, result, rounding)
-    error = rounding_error(problem, engine, result, rounding)
-    least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
-    worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
-    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
-    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
+    return _with_error(result, rounding_error(problem, engine, result, rounding), tol)
 
 
 def _judged_constant(
@@ -98,26 +94,95 @@ def rounding_error(
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = problem.risk.per_example(result.bias)
-    f = F + bias
-    losses = problem.loss.value(f, problem.y)
-    off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
-    up, down = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
-    terms = problem.C @ losses + abs(problem.tau) * np.abs(result.bias).sum()
+    parts_of = loss_errors(problem, alpha, F, bias, dF.ravel())
+    losses, second, slope, conjugates = (part.sum() for part in parts_of)
+    terms = losses + abs(problem.tau) * np.abs(result.bias).sum()
     norm_error = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
-    regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
-    # Second-order errors of the losses add up; first-order errors have random signs.
-    second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
-    above = second.sum() + root_of_squares(slope) + 0.5 * norm_error
+    regular = abs(result.primal - losses - problem.tau * np.sum(result.bias))
+    above = second + np.sqrt(slope) + 0.5 * norm_error
     below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, alpha, result.bias)
-    sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
-    return float(above + below + growth * sizes)
+    return float(above + below + growth * (terms + 2 * regular + conjugates))
 
 
-def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
-    """Return the sum of the absolute values of all terms of the conjugate losses."""
-    term = problem.term
+def loss_errors(
+    problem: Problem, alpha: np.ndarray, F: np.ndarray, bias: np.ndarray, dF: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each example adds to the rounding error of a certificate.
+
+    Second-order errors of the losses add up; first-order errors have random signs.
+
+    Parameters
+    ----------
+    problem : Problem
+    alpha, F, bias, dF : ndarrays of shape (n,)
+        Dual variables, outputs, the bias of each example, and errors of the outputs.
+
+    Returns
+    -------
+    losses, second, slope, conjugates : ndarrays of shape (n,)
+        Costs times losses; second-order errors of the losses; squares of first-order errors;
+        absolute values of all terms of the conjugate losses.
+    """
+    C, y, f, term = problem.C, problem.y, F + bias, problem.term
+    losses = problem.loss.value(f, y)
+    off = dF + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(y))
+    up, down = (problem.loss.value(f + move, y) - losses for move in (off, -off))
     linear = (np.abs(term.lin) + term.eps + 0.5 * term.curv * np.abs(alpha)) * np.abs(alpha)
-    return float(linear.sum() + LOGARITHMS * term.ent.sum())
+    return (
+        C * losses,
+        0.5 * C * (up + down),
+        (0.5 * C * (up - down)) ** 2,
+        linear + LOGARITHMS * term.ent,
+    )
+
+
+def judged_pairs(
+    problem: Problem,
+    engine: Engine,
+    results: list[Result],
+    rounding: PairRounding,
+    theta: np.ndarray,
+    tol: float,
+) -> list[Result]:
+    """Return the results of outputs that were solved one by one under fixed weights.
+
+    As `judged` for each of them, all at once. Outputs that are constant are left as they are.
+
+    Parameters
+    ----------
+    problem : Problem
+        All outputs as one problem.
+    engine : Engine
+        Holds all alphas one after the other, with outputs that were computed from scratch.
+    results : list of Result
+        One for each output.
+    rounding : PairRounding
+    theta : ndarray of shape (1,)
+    tol : float
+    """
+    alpha, F = engine.alpha, engine.combined(theta)
+    bias = np.array([float(one.bias) for one in results])
+    dF, ds = rounding.of_outputs(theta, alpha, engine.accumulated_update)
+    parts_of = loss_errors(problem, alpha, F, problem.risk.per_example(bias), dF)
+    losses, second, slope, conjugates = (problem.risk.sums(part) for part in parts_of)
+    sizes = np.array([len(rows) for rows in rounding.rows])
+    primal = np.array([one.primal for one in results])
+    sums = problem.risk.sums
+    missed = np.abs(sums(alpha)) + (2 + np.log2(sizes)) * UNIT * sums(np.abs(alpha))
+    growth = (1 + np.sqrt(sizes)) * UNIT * (losses + 2 * np.abs(primal - losses) + conjugates)
+    errors = second + np.sqrt(slope) + ds @ theta + np.abs(bias) * missed + growth
+    return [
+        _with_error(one, float(error), tol) if one.weights.any() else one
+        for one, error in zip(results, errors, strict=True)
+    ]
+
+
+def _with_error(result: Result, error: float, tol: float) -> Result:
+    """Return a result that has converged only if its gap plus its rounding bound is below tol."""
+    least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
+    worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
+    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
+    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 
 def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:

@@ -235,16 +235,37 @@ class PairRounding:
 
         As `RoundingBounds.errors`, for arrays of shape (1, n): the outputs are one after the other.
         """
-        combined, squares = np.zeros_like(alpha), np.zeros(len(theta))
-        ends = np.cumsum([len(rows) for rows in self.rows]).tolist()
-        for rows, first, end in zip(self.rows, [0, *ends], ends, strict=False):
-            part = slice(first, end)
-            of_outputs, of_norms = self.rounding.part(rows).errors(
-                theta, alpha[:, part], accumulated_update[:, part]
-            )
-            combined[:, part] = of_outputs
-            squares += of_norms**2
-        return combined, np.sqrt(squares)
+        combined, each = self.of_outputs(theta, alpha[0], accumulated_update[0])
+        return combined[None], root_of_squares(each, axis=(0,))
+
+    def of_outputs(
+        self, theta: np.ndarray, alpha: np.ndarray, update: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds for the combined outputs, (n,), and the block norms, (outputs, M)."""
+        kernels, examples = self.rounding.kernels, self.rounding.examples
+        weights = np.broadcast_to(theta, kernels.n_kernels)
+        lengths = [len(rows) for rows in self.rows]
+        starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
+
+        def sums(values: np.ndarray) -> np.ndarray:
+            """Return sums over the examples of each output, for each of its examples."""
+            return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
+
+        support = sums((update != 0).astype(float))
+        squares, total, growth = sums(update**2), sums(update), (1 + np.sqrt(support)) * UNIT
+        combined, block_norms = np.zeros_like(alpha), np.zeros((len(lengths), len(weights)))
+        with np.errstate(over="ignore", invalid="ignore"):  # bounds are infinite or NaN then
+            for m in range(len(weights)):
+                found = self.rounding.bounds(np.array([m]))
+                size, error = (np.broadcast_to(part, (1, examples.n))[0, every] for part in found)
+                spread = squares * error**2 + sums((update * error) ** 2)
+                sizes = total * size + sums(update * size)
+                errors = SURE * np.sqrt(0.5 * spread) + growth * 0.5 * sizes
+                combined += weights[m] * errors
+                block_norms[:, m] = np.sqrt(np.add.reduceat((alpha * errors) ** 2, starts))
+        if len(theta) < len(weights):
+            return combined, block_norms.sum(axis=1, keepdims=True)
+        return combined, block_norms
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Any:

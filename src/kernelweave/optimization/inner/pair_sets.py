@@ -6,15 +6,16 @@ reaches a relative gap, so does the sum of their problems.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...engines.class_pairs import ClassPairsEngine, PairEngine
+from ...engines.class_pairs import ClassPairsEngine
 from ...problem.problem import Problem
-from ...problem.rounding import RoundingBounds
+from ...problem.rounding import PairRounding
 from ..certifier import Certifier
-from ..confirm import confirmed
+from ..confirm import judged_pairs
+from ..log import Log
 from ..result import Result
 from ..run import Run
 
@@ -51,7 +52,7 @@ def solve_each_pair(
     engine: ClassPairsEngine,
     weights: np.ndarray,
     run: Run,
-    rounding: RoundingBounds | None,
+    rounding: PairRounding | None,
 ) -> list[Result]:
     """Solve every pair as a problem of its own, with its own certificate.
 
@@ -64,26 +65,35 @@ def solve_each_pair(
     weights : ndarray of shape (1,)
     run : Run
         Its tolerance is that of every pair.
-    rounding : RoundingBounds, optional
-        Rounding bounds on all examples, to confirm the gaps.
+    rounding : PairRounding, optional
+        Rounding bounds, to confirm the gaps.
 
     Returns
     -------
     list of Result
         One for each pair; its alpha is that of the examples ``engine.rows[pair]``.
     """
-    engine.move_to(problem.risk.feasible_alpha())
+    engine.move_to(np.zeros(engine.n))
     every = np.arange(problem.n_outputs)
     engine.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
-    outputs, results = engine.combined(weights), []
-    for pair, (one, part) in enumerate(zip(problem.per_output, engine.slices, strict=True)):
-        view = PairEngine(engine.alpha[part], outputs[part], weights, engine.precision)
-        certificate = one.certificate(view.alpha, outputs[part], view.quadratic(), weights)
+    F, results = engine.combined(weights), []
+    for one, part in zip(problem.per_output, engine.slices, strict=True):
+        alpha, outputs = engine.alpha[part], F[part]
+        s = np.array([alpha @ outputs]) / weights
+        certificate = one.certificate(alpha, outputs, s, weights)
         constant = one.constant_is_optimal(certificate.dual)
-        here = Run.start(run.tol, work=engine.work)
-        here.record(certificate, np.zeros_like(weights) if constant else weights)
-        result = here.result(certificate, view.alpha, here.log.last.weights)
-        if rounding is not None:
-            result = confirmed(one, view, result, rounding.part(engine.rows[pair]), run.tol)
-        results.append(replace(result, history=here.log.entries))
-    return results
+        theta = np.zeros_like(weights) if constant else weights
+        log = Log(engine.work, run.log.watch, started=run.log.started)
+        log.add(certificate, theta)
+        result = Result(
+            **vars(certificate),
+            alpha=alpha.copy(),
+            weights=theta,
+            n_iter=1,
+            history=log.entries,
+            converged=certificate.gap <= run.tol,
+        )
+        results.append(result)
+    if rounding is None:
+        return results
+    return judged_pairs(problem, engine, results, rounding, weights, run.tol)
