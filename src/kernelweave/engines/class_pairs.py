@@ -11,7 +11,7 @@ from .base import Engine, TrainingSet
 from .costs import EngineCosts
 from .family import FamilyEngine
 
-MOST_CACHE_MB = 200.0  # of kernel rows, as in scikit-learn's SVC
+MOST_CACHE_MB = 100.0  # of kernel rows, half of them rows inside a class
 WORKING_SET = 512  # examples whose rows are known and that may move together
 FRESH = 16  # rows that are new in a working set
 MOST_SETS = 1000  # working sets after which a pair is left to another solver
@@ -31,6 +31,8 @@ class ClassPairsEngine(Engine):
         The kernels and the n examples.
     codes : ndarray of shape (n,)
         Class of each example, from 0 to K - 1.
+    n_classes : int
+        K; at most one class has no examples.
     summed : bool
         Whether the sum of all kernels is one kernel.
 
@@ -40,13 +42,19 @@ class ClassPairsEngine(Engine):
         Positions of the examples of each pair.
     """
 
-    def __init__(self, training_set: TrainingSet, codes: np.ndarray, *, summed: bool = False):
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        codes: np.ndarray,
+        n_classes: int,
+        *,
+        summed: bool = False,
+    ):
         order = np.argsort(codes, kind="stable")
-        members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-        self.rows = [
-            np.concatenate([members[a], members[b]]) for a, b in class_pairs(len(members))
-        ]
-        starts = np.append(0, np.cumsum([len(one) for one in members])).astype(np.int64)
+        counts = np.bincount(codes, minlength=n_classes)
+        members = np.split(order, np.cumsum(counts)[:-1])
+        self.rows = [np.concatenate([members[a], members[b]]) for a, b in class_pairs(len(members))]
+        starts = np.append(0, np.cumsum(counts)).astype(np.int64)
         combine = FamilyEngine.serves(training_set)
         cache = int(min(training_set.cache_mb, MOST_CACHE_MB) * 2**20)
         kernels, examples = training_set.kernels, training_set.examples
@@ -91,7 +99,12 @@ class ClassPairsEngine(Engine):
         return [slice(*both) for both in zip([0, *ends], ends, strict=False)]
 
     def solve(
-        self, pairs: np.ndarray, term: DualTerm, constants: np.ndarray, gap: float, theta: np.ndarray
+        self,
+        pairs: np.ndarray,
+        term: DualTerm,
+        constants: np.ndarray,
+        gap: float,
+        theta: np.ndarray,
     ) -> np.ndarray:
         """Improve alpha of some pairs until their relative duality gaps are small.
 

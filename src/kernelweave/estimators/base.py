@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
@@ -171,7 +172,7 @@ class MKLEstimator(FittedEstimator):
         float
         """
         deadline = self._deadline()
-        shared = shared and len(problems) > 1
+        shared = shared and (len(problems) > 1 or pairs is not None)
         if self.checkpoint is not None:
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
@@ -193,7 +194,7 @@ class MKLEstimator(FittedEstimator):
         else:
             chosen = kernels
         if pairs is not None:
-            self._train_pairs(chosen, X, pairs, method, shared=shared, merged=merged)
+            self._train_pairs(chosen, X, pairs, costs, method, shared=shared, merged=merged)
             return factor
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
@@ -225,20 +226,23 @@ class MKLEstimator(FittedEstimator):
         kernels: list[Kernel],
         X: Any,
         pairs: OneVsOne,
+        costs: np.ndarray,
         method: Method,
         *,
         shared: bool,
         merged: MergedExamples | None,
     ) -> None:
         """Solve the problems of all pairs of classes, and store the model."""
-        with single_threaded_blas(), self._live_line(X) as watch:
+        with single_threaded_blas():
             prepared = self._prepare(
-                kernels, X, pairs.costs, [method], [pairs.norm], shared=False, fits=1
+                kernels, X, costs, [method], [pairs.norm], shared=False, fits=1
             )
             pairs = pairs.with_norm(prepared.suited_norm(pairs.norm))
-            trainer = PairTrainer(self, prepared, pairs, self._deadline(), watch)
-            several = prepared.engine.n_kernels > 1  # otherwise there is nothing to share
-            results, alpha = trainer.shared() if shared and several else trainer.each()
+            with self._live_line(X) as watch:
+                several = prepared.engine.n_kernels > 1  # otherwise there is nothing to share
+                trainer = PairTrainer(self, prepared, pairs, self._deadline(), watch)
+                results, alpha = trainer.shared() if shared and several else trainer.each()
+                del trainer  # and the kernel rows that it holds
         self._learn(prepared, results, merged, alpha)
 
     def _cross_fit(
@@ -334,9 +338,7 @@ class MKLEstimator(FittedEstimator):
         engine = ENGINES[name](training_set)
         rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
         shares = costs / costs.sum()
-        return Prepared(
-            compiled, examples, examples, engine, name, rounding, shares, training_set
-        )
+        return Prepared(compiled, examples, examples, engine, name, rounding, shares, training_set)
 
     def _solve(
         self,
@@ -418,7 +420,7 @@ class MKLEstimator(FittedEstimator):
         prepared: Prepared,
         results: list[Result],
         merged: MergedExamples | None = None,
-        alpha: np.ndarray | None = None,
+        alpha: sp.csr_matrix | None = None,
     ) -> None:
         """Store the model; warn if it has not converged or is constant.
 
@@ -427,7 +429,7 @@ class MKLEstimator(FittedEstimator):
         compiled, examples = prepared.compiled, prepared.examples
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
-            warn_of(self, results, names, prepared.rounding)
+            warn_of(self, on_all_examples(results, alpha), names, prepared.rounding)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
@@ -474,3 +476,14 @@ class MKLEstimator(FittedEstimator):
         tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = all_pairwise(self.kernels)
         return tags
+
+
+def on_all_examples(results: list[Result], alpha: sp.csr_matrix | None) -> list[Result]:
+    """Return results with the rows of alpha, shape (n_outputs, n), that belong to them."""
+    if alpha is None:
+        return results
+    each = alpha.shape[0] // len(results)
+    return [
+        replace(one, alpha=alpha[k * each : (k + 1) * each].toarray().ravel())
+        for k, one in enumerate(results)
+    ]

@@ -108,28 +108,40 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         """Return the problems of pairs of classes, None if each class is against the rest."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return None
-        if is_auto(self.multi_class) and not self._suits_pairs(len(classes), X):
+        absent = np.flatnonzero(np.bincount(codes, costs > 0) == 0)
+        if is_auto(self.multi_class) and (len(absent) > 1 or not self._suits_pairs(classes, X)):
             return None
+        if len(absent) > 1:
+            raise ValueError(
+                "sample_weight and class_weight must leave a positive weight to all classes but "
+                f"one with multi_class='ovo', but {classes[absent].tolist()} have none; remove "
+                "their examples, or pass multi_class='ovr'"
+            )
         for name, value in (("calibrate", self.calibrate), ("checkpoint", self._checkpoint)):
             if value is not None:
                 raise ValueError(
                     f"{name} must be None with multi_class='ovo', got {value!r}; pass "
                     "multi_class='ovr'"
                 )
+        if not self._local:
+            raise ValueError(
+                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
+            )
         warn_of_many(classes)
-        return OneVsOne(codes, costs, losses.get(self.loss, "classifier"), norm)
+        loss = losses.get(self.loss, "classifier")
+        return OneVsOne(codes, costs, loss, norm, len(classes))
 
     @property
     def _checkpoint(self) -> Any:
         return getattr(self, "checkpoint", None)
 
-    def _suits_pairs(self, n_classes: int, X: Any) -> bool:
+    def _suits_pairs(self, classes: np.ndarray, X: Any) -> bool:
         """Return whether multi_class="auto" is one against one: see docs/classes.md."""
         needs_rest = self.calibrate is not None or self._checkpoint is not None
         loss = losses.get(self.loss, "classifier")
         if needs_rest or self.kernels is None or isinstance(loss, losses.Logistic):
             return False
-        if self.share_weights is True or n_classes > MANY_CLASSES or not self._local:
+        if self.share_weights is True or len(classes) > MANY_CLASSES or not self._local:
             return False
         return sum(kernel.n_kernels for kernel in self._resolve(self.kernels, X)) == 1
 
@@ -535,8 +547,11 @@ class MKLClassifier(BaseClassifier):
         classes, codes = self._labels(X, y)
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
-        problems = self._problems(codes, costs, norms.as_norm(self.norm))
-        pairs = self._pairs(classes, codes, costs, norms.as_norm(self.norm), X)
+        norm = norms.as_norm(self.norm)
+        pairs = self._pairs(classes, codes, costs, norm, X)
+        # Default kernels are compared one against the rest, also if pairs are trained.
+        single = codes if pairs is None or self.kernels is None else (codes > 0).astype(int)
+        problems = self._problems(single, costs, norm)
         sharing = self._sharing(pairs)
         self.C_ = C * self._train(X, problems, codes, sharing, factors, pairs)
         self.classes_ = classes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..common.cached_property import cached_property
 from ..common.warnings import warn
@@ -32,22 +33,25 @@ class OneVsOne:
     costs : ndarray of shape (n,)
     loss : Loss
     norm : Norm
+    n_classes : int
+        K. At most one class has no example with a cost.
     """
 
     codes: np.ndarray
     costs: np.ndarray
     loss: Loss
     norm: Norm
+    n_classes: int
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs, in the order of the outputs."""
-        return class_pairs(int(self.codes.max()) + 1)
+        return class_pairs(self.n_classes)
 
     @cached_property
     def rows(self) -> list[np.ndarray]:
         """Positions of the examples of each pair: those of the first class, then the others."""
-        members = [np.flatnonzero(self.codes == code) for code in range(self.codes.max() + 1)]
+        members = [np.flatnonzero(self.codes == code) for code in range(self.n_classes)]
         return [np.concatenate([members[a], members[b]]) for a, b in self.pairs]
 
     def problem(self, pair: int) -> Problem:
@@ -84,12 +88,16 @@ class OneVsOne:
         """Return the problems of distinct examples with costs, shape (k,)."""
         return replace(self, codes=self.codes[merged.chosen], costs=costs)
 
-    def spread(self, alphas: list[np.ndarray]) -> np.ndarray:
+    def spread(self, alphas: list[np.ndarray]) -> sp.csr_matrix:
         """Return the alphas of all pairs, each on its own examples, shape (n_pairs, n)."""
-        spread = np.zeros((len(self.pairs), len(self.codes)))
-        for row, rows, alpha in zip(spread, self.rows, alphas, strict=True):
-            row[rows] = alpha
-        return spread
+        support = [np.flatnonzero(alpha) for alpha in alphas]
+        values = np.concatenate([alpha[some] for alpha, some in zip(alphas, support, strict=True)])
+        examples = np.concatenate(
+            [rows[some] for rows, some in zip(self.rows, support, strict=True)]
+        )
+        ends = np.append(0, np.cumsum([len(some) for some in support]))
+        shape = len(self.pairs), len(self.codes)
+        return sp.csr_matrix((values, examples, ends), shape=shape)
 
     def _posed(self, y: np.ndarray, costs: np.ndarray) -> Problem:
         if np.isinf(costs).any():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..common.cached_property import cached_property
 from ..engines import ClassPairsEngine, Engine, OutputsEngine
@@ -53,7 +54,7 @@ class PairTrainer:
     watch: Watch | None = None
     confirm: bool = True
 
-    def each(self) -> tuple[list[Result], np.ndarray]:
+    def each(self) -> tuple[list[Result], sp.csr_matrix]:
         """Solve each pair with weights of its own.
 
         With one kernel, or a plain sum, the core solves all pairs at once. Pairs that do not reach
@@ -63,7 +64,7 @@ class PairTrainer:
         -------
         results : list of Result
             One for each pair.
-        alpha : ndarray of shape (n_pairs, n)
+        alpha : CSR matrix of shape (n_pairs, n)
         """
         found: list[Result | None] = [None] * len(self.pairs.pairs)
         if self._engine is not None and self._engine.n_kernels == 1:
@@ -74,20 +75,20 @@ class PairTrainer:
         ]
         return results, self.pairs.spread([one.alpha for one in results])
 
-    def shared(self) -> tuple[list[Result], np.ndarray]:
+    def shared(self) -> tuple[list[Result], sp.csr_matrix]:
         """Solve all pairs as one problem with shared weights.
 
         Returns
         -------
         results : list of one Result
-        alpha : ndarray of shape (n_pairs, n)
+        alpha : CSR matrix of shape (n_pairs, n)
         """
         if self._engine is None:
             every = range(len(self.pairs.pairs))
             problem = Problem.sharing([self.pairs.on_all(pair) for pair in every])
             engine = OutputsEngine(self.prepared.engine, len(every))
             result = self._solve(problem, engine, self.prepared)
-            return [result], result.alpha.reshape(len(every), -1)
+            return [result], sp.csr_matrix(result.alpha.reshape(len(every), -1))
         rounding = PairRounding(self.prepared.rounding, self.pairs.rows)
         prepared = replace(self.prepared, rounding=rounding, name="class pairs")
         result = self._solve(self.pairs.joint(), self._engine, prepared)
@@ -107,7 +108,8 @@ class PairTrainer:
         if not ClassPairsEngine.serves(training_set, self.pairs.codes):
             return None
         summed = self.prepared.name == "plain sum"
-        return ClassPairsEngine(training_set, self.pairs.codes, summed=summed)
+        pairs = self.pairs
+        return ClassPairsEngine(training_set, pairs.codes, pairs.n_classes, summed=summed)
 
     def _at_once(self, engine: ClassPairsEngine) -> Iterator[Result]:
         problem = self.pairs.joint()

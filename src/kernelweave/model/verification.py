@@ -248,7 +248,8 @@ def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
         if model._in_pairs:
-            pairs = OneVsOne(codes, costs, losses.get(model.loss, "classifier"), norm)
+            loss = losses.get(model.loss, "classifier")
+            pairs = OneVsOne(codes, costs, loss, norm, len(classes))
             return [pairs.on_all(number) for number in range(len(pairs.pairs))]
         problems: list[Problem] = model._problems(codes, costs, norm)
         return problems

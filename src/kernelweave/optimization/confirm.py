@@ -27,7 +27,11 @@ LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double
 
 
 def confirmed(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding, tol: float
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    rounding: RoundingBounds | PairRounding,
+    tol: float,
 ) -> Result:
     """Return a result with the rounding bound of its gap (`doubt`).
 
@@ -55,7 +59,11 @@ def confirmed(
 
 
 def judged(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding, tol: float
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    rounding: RoundingBounds | PairRounding,
+    tol: float,
 ) -> Result:
     """Return a result that has converged only if its gap plus its rounding bound is below tol."""
     if not np.isfinite(result.gap):
