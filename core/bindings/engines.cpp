@@ -3,7 +3,10 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings/bindings.h"
+#include "engine/class_pairs.h"
 #include "engine/engine.h"
 #include "engine/linear_engine.h"
 #include "engine/mixture.h"
@@ -205,6 +208,82 @@ void bind_stack(nb::module_& m) {
           },
           nb::rv_policy::reference_internal, "k_m(x_i, x_j), (n, tiles, M, 16) for i, j, m, j.")
       .def("block", &block<Stack>, "ids"_a, "weights"_a);
+}
+
+Out solve_class_pairs(const ClassPairs& pairs, Ids chosen, Vector lin, Vector eps, Vector curv,
+                      Vector ent, Vector lo, Vector hi, Vector constants, double gap,
+                      int64_t working_set, int64_t fresh, int64_t most_sets, InOut<1> alpha,
+                      InOut<1> outputs) {
+  const char* const message = "ClassPairs: one number per example of every pair";
+  const size_t n = size_t(pairs.n());
+  for (const Vector* part : {&lin, &eps, &curv, &ent, &lo, &hi})
+    require(part->shape(0) == n, message);
+  require(alpha.shape(0) == n && outputs.shape(0) == n, message);
+  require(int64_t(constants.shape(0)) == pairs.n_pairs(), "ClassPairs: one constant per pair");
+  require(working_set >= 2 && fresh >= 2 && most_sets >= 1,
+          "ClassPairs: working sets must have examples");
+  for (size_t i = 0; i < n; ++i)
+    require(ent.data()[i] == 0.0, "ClassPairs: losses with an entropy are not served");
+  check_ids(pairs.n_pairs(), chosen);
+  const DualTerm term = {lin.data(), eps.data(), curv.data(), ent.data(), lo.data(), hi.data()};
+  Out gaps = make_array({chosen.shape(0)});
+  without_lock([&] {
+    pairs.solve(span_of(chosen), term, constants.data(), {gap, working_set, fresh, most_sets},
+                alpha.data(), outputs.data(), gaps.data());
+  });
+  return gaps;
+}
+
+void bind_class_pairs(nb::module_& m) {
+  nb::class_<ClassPairs>(m, "ClassPairs", "The two-class problems of all pairs of classes.")
+      .def(
+          "__init__",
+          [](ClassPairs* pairs, const Program& program, const Side& side, Ids starts,
+             int64_t cache_bytes, int n_jobs, bool combine) {
+            check_threads(n_jobs);
+            const IdSpan given = span_of(starts);
+            require(given.size() >= 3 && given.front() == 0 && given.back() == side.n &&
+                        std::is_sorted(given.begin(), given.end()),
+                    "ClassPairs: starts must lead from 0 to the number of examples");
+            require(!combine || Mixture::serves(program), "ClassPairs: kernels cannot be combined");
+            without_lock([&] {
+              new (pairs) ClassPairs(std::make_shared<const Program>(program), side,
+                                     {given.begin(), given.end()}, cache_bytes, n_jobs, combine);
+            });
+          },
+          "program"_a, "side"_a, "starts"_a, "cache_bytes"_a, "n_jobs"_a = 1, "combine"_a = false)
+      .def_prop_ro("n", &ClassPairs::n)
+      .def_prop_ro("n_pairs", &ClassPairs::n_pairs)
+      .def_prop_ro("n_kernels", &ClassPairs::n_kernels)
+      .def(
+          "weigh",
+          [](ClassPairs& pairs, Vector weights) {
+            require(int64_t(weights.shape(0)) == pairs.n_kernels(), "weigh: one weight per kernel");
+            without_lock([&] { pairs.weigh(weights.data()); });
+          },
+          "weights"_a)
+      .def("solve", &solve_class_pairs, "chosen"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a, "lo"_a,
+           "hi"_a, "constants"_a, "gap"_a, "working_set"_a, "fresh"_a, "most_sets"_a, "alpha"_a,
+           "outputs"_a,
+           "Improve alpha of some pairs in place, set their outputs, and return their gaps.")
+      .def(
+          "outputs",
+          [](const ClassPairs& pairs, Vector alpha) {
+            require(int64_t(alpha.shape(0)) == pairs.n(), "outputs: one alpha per example");
+            Out out = make_array({size_t(pairs.n())});
+            without_lock([&] { pairs.outputs(alpha.data(), out.data()); });
+            return out;
+          },
+          "alpha"_a, "Combined outputs of alpha, under the weights of `weigh`.")
+      .def(
+          "quadratic",
+          [](const ClassPairs& pairs, Vector alpha) {
+            require(int64_t(alpha.shape(0)) == pairs.n(), "quadratic: one alpha per example");
+            Out out = make_array({size_t(pairs.n_pairs()), size_t(pairs.n_kernels())});
+            without_lock([&] { pairs.quadratic(alpha.data(), out.data()); });
+            return out;
+          },
+          "alpha"_a, "alpha' K_m alpha of every pair and kernel, (pairs, M).");
 }
 
 Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {
@@ -417,6 +496,7 @@ void bind_engines(nb::module_& m) {
   bind_products(m);
   bind_dense(m);
   bind_stack(m);
+  bind_class_pairs(m);
   bind_linear(m);
   bind_mixture(m);
 }

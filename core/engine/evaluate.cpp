@@ -1,5 +1,8 @@
 #include "engine/evaluate.h"
 
+#include <utility>
+#include <vector>
+
 #include "engine/sweep.h"
 #include "kernels/linear.h"
 #include "system/recycled.h"
@@ -84,19 +87,26 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
   const std::vector<int64_t> rows = all_ids(a.n);
   std::fill_n(out, outputs * b.n, 0.0);
   std::vector<double> used(kernels, 0.0);
-  std::vector<std::vector<int64_t>> readers(kernels);  // the outputs that use a kernel
   for (int64_t c = 0; c < outputs; ++c)
     for (int64_t m = 0; m < kernels; ++m)
-      if (weights[c * kernels + m] != 0.0) {
-        used[m] = 1.0;
-        readers[m].push_back(c);
-      }
+      if (weights[c * kernels + m] != 0.0) used[m] = 1.0;
+  // The outputs that use an example, one example after the other: with one against one, few do.
+  std::vector<int64_t> first(a.n + 1, 0);
+  for (int64_t c = 0; c < outputs; ++c)
+    for (int64_t r = 0; r < a.n; ++r) first[r + 1] += coef[c * a.n + r] != 0.0;
+  for (int64_t r = 0; r < a.n; ++r) first[r + 1] += first[r];
+  std::vector<std::pair<int64_t, double>> users(first[a.n]);
+  std::vector<int64_t> next(first.begin(), first.end() - 1);
+  for (int64_t c = 0; c < outputs; ++c)
+    for (int64_t r = 0; r < a.n; ++r)
+      if (const double one = coef[c * a.n + r]; one != 0.0) users[next[r]++] = {c, one};
   const std::vector<Group> groups = program.groups_with(used.data());
   sweep({program, a, rows, b, threads},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
-            for (int64_t c : readers[m]) {
-              const double factor = weights[c * kernels + m] * coef[c * a.n + r];
+            for (int64_t u = first[r]; u < first[r + 1]; ++u) {
+              const auto& [c, one] = users[u];
+              const double factor = weights[c * kernels + m] * one;
               if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
             }
           });

@@ -32,6 +32,7 @@ from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.joint_gradients import JointDescent
 from kernelweave.optimization.inner.newton_cg import NewtonCG
+from kernelweave.optimization.inner.pair_sets import PairSets
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.methods.alignment import Aligned
@@ -178,10 +179,21 @@ def test_values_of_few_examples_are_cached_for_several_outputs(data, plan_of):
     assert plan_of(MKLClassifierCV(MIXED, norms=[2.0]), X, y) == expected
     for other in (
         MKLClassifier(MIXED, cache_mb=30),  # three kernels take 33 MB
-        MKLClassifier(RBF(0.1)),
+        MKLClassifier(RBF(0.1), multi_class="ovr"),
         MKLClassifier([Linear(columns=[0]), Linear(columns=[1])]),
     ):
         assert plan_of(other, X, classes).engine == "dense"
+
+
+def test_pairs_of_classes_have_an_engine_of_their_own(data, plan_of):
+    X, y = data
+    classes = np.where(X[:, 1] > 0, y, 2.0)
+    single = MKLClassifier(RBF(0.1)).fit(X, classes).plan_
+    assert single == Plan("class pairs", Uniform(), PairSets())
+    learned = plan_of(MKLClassifier(MIXED, multi_class="ovo"), X, classes)
+    assert learned.solver == Wrapper(PairSets(), Analytic(), COSTLY)
+    sparse = plan_of(MKLClassifier(MIXED, multi_class="ovo", norm=1), X, classes)
+    assert sparse.solver.solver == Wrapper(PairSets(), Level(), COSTLY)
 
 
 def cutting_planes(sets):

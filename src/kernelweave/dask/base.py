@@ -46,6 +46,7 @@ class DaskEstimator(MKLEstimator):
     """
 
     plain: ClassVar[type[MKLEstimator]]
+    _local: ClassVar[bool] = False
     _chooses: ClassVar[bool] = False  # folds would need the examples in one place
 
     client: Client | None = None

@@ -1,6 +1,7 @@
 """Engines: they keep the examples and alpha, and evaluate kernels for the solvers."""
 
 from .base import Engine, TrainingSet
+from .class_pairs import ClassPairsEngine
 from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
@@ -10,6 +11,7 @@ from .stacked import StackedEngine
 from .streamed import StreamedEngine
 
 __all__ = [
+    "ClassPairsEngine",
     "DenseEngine",
     "Engine",
     "FamilyEngine",

@@ -35,6 +35,8 @@ class EngineCosts:
         Whether kernels are evaluated in blocks, since there are more than fit in memory.
     remote : bool
         Whether examples are on other machines.
+    class_pairs : bool
+        Whether the engine solves the two-class problems of all pairs of classes itself.
     """
 
     block: int
@@ -48,3 +50,4 @@ class EngineCosts:
     single_precision: bool = False
     streamed: bool = False
     remote: bool = False
+    class_pairs: bool = False

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
@@ -44,12 +45,14 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import RoundingBounds
+from ..problem.rounding import PairRounding, RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples, mergeable
+from .one_vs_one import OneVsOne
 from .overflow import why_not_finite
+from .pair_trainer import PairTrainer
 from .validation import check_examples
 
 
@@ -73,6 +76,8 @@ class Prepared:
         Rounding bounds of the kernels of the engine.
     shares : ndarray of shape (n,)
         Weight of each example in means; the sum is 1.
+    training_set : TrainingSet, optional
+        The kernels and examples of the engine, if they are in this process.
     """
 
     compiled: CompiledKernels
@@ -80,8 +85,9 @@ class Prepared:
     sample: Examples
     engine: Engine
     name: str
-    rounding: RoundingBounds
+    rounding: RoundingBounds | PairRounding
     shares: np.ndarray
+    training_set: TrainingSet | None = None
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights restricted to the kernels of the engine."""
@@ -135,6 +141,7 @@ class MKLEstimator(FittedEstimator):
     _checked = check_examples
     _resolve: ClassVar[Callable[..., list[Kernel]]] = staticmethod(resolve)
     _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
+    _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
     def _train(
@@ -144,6 +151,7 @@ class MKLEstimator(FittedEstimator):
         targets: np.ndarray,
         shared: bool = False,
         factors: Sequence[float] = (1.0,),
+        pairs: OneVsOne | None = None,
     ) -> float:
         """Solve one problem per output, store the model, and return the chosen factor of C.
 
@@ -159,13 +167,15 @@ class MKLEstimator(FittedEstimator):
         factors : sequence of floats
             Factors of the costs. With default kernels, one of them is chosen on held-out folds
             together with the kernels.
+        pairs : OneVsOne, optional
+            Problems of pairs of classes, which are solved instead of `problems`.
 
         Returns
         -------
         float
         """
         deadline = self._deadline()
-        shared = shared and len(problems) > 1
+        shared = shared and (len(problems) > 1 or pairs is not None)
         if self.checkpoint is not None:
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
@@ -176,12 +186,17 @@ class MKLEstimator(FittedEstimator):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
+            pairs = None if pairs is None else pairs.merged(merged, problems[0].C)
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen, factor = kernels, 1.0
         if chosen is None:
             chosen, factor = self._defaults(X, problems, factors, shared=shared)
             problems = [one.scaled(factor) for one in problems]
             self._default = chosen
+            pairs = None if pairs is None else pairs.scaled(factor)
+        if pairs is not None:
+            self._train_pairs(chosen, X, pairs, costs, method, shared=shared, merged=merged)
+            return factor
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
                 chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
@@ -198,6 +213,30 @@ class MKLEstimator(FittedEstimator):
         if kernels is None and self._chooses and not isinstance(suited[0], HardMarginProblem):
             self._measure_held_out(chosen, X, problems)
         return factor
+
+    def _train_pairs(
+        self,
+        kernels: list[Kernel],
+        X: Any,
+        pairs: OneVsOne,
+        costs: np.ndarray,
+        method: Method,
+        *,
+        shared: bool,
+        merged: MergedExamples | None,
+    ) -> None:
+        """Solve the problems of all pairs of classes, and store the model."""
+        with single_threaded_blas():
+            prepared = self._prepare(
+                kernels, X, costs, [method], [pairs.norm], shared=False, fits=1
+            )
+            pairs = pairs.with_norm(prepared.suited_norm(pairs.norm))
+            with self._live_line(X) as watch:
+                several = prepared.engine.n_kernels > 1  # otherwise there is nothing to share
+                trainer = PairTrainer(self, prepared, pairs, self._deadline(), watch)
+                results, alpha = trainer.shared() if shared and several else trainer.each()
+                del trainer  # and the kernel rows that it holds
+        self._learn(prepared, results, merged, alpha)
 
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
@@ -291,7 +330,8 @@ class MKLEstimator(FittedEstimator):
         name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, examples, engine, name, rounding, costs / costs.sum())
+        shares = costs / costs.sum()
+        return Prepared(compiled, examples, examples, engine, name, rounding, shares, training_set)
 
     def _solve(
         self,
@@ -386,18 +426,25 @@ class MKLEstimator(FittedEstimator):
         )
 
     def _learn(
-        self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
+        self,
+        prepared: Prepared,
+        results: list[Result],
+        merged: MergedExamples | None = None,
+        alpha: sp.csr_matrix | None = None,
     ) -> None:
-        """Store the model; warn if it has not converged or is constant."""
+        """Store the model; warn if it has not converged or is constant.
+
+        `alpha`, shape (n_outputs, n): that of the results, if these are on some examples only.
+        """
         compiled, examples = prepared.compiled, prepared.examples
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
-            warn_of(self, results, names, prepared.rounding)
+            warn_of(self, on_all_examples(results, alpha), names, prepared.rounding)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
             self._model = Model.of(
-                compiled, examples, results, shares, n_jobs, prepared.engine, merged
+                compiled, examples, results, shares, n_jobs, prepared.engine, merged, alpha
             )
         self._store(results)
 
@@ -472,3 +519,12 @@ def solve_each(
         for file in files:
             file.remove()
     return results
+def on_all_examples(results: list[Result], alpha: sp.csr_matrix | None) -> list[Result]:
+    """Return results with the rows of alpha, shape (n_outputs, n), that belong to them."""
+    if alpha is None:
+        return results
+    each = alpha.shape[0] // len(results)
+    return [
+        replace(one, alpha=alpha[k * each : (k + 1) * each].toarray().ravel())
+        for k, one in enumerate(results)
+    ]

@@ -30,8 +30,12 @@ from .base import MKLEstimator, Prepared
 from .calibration import calibrators, probabilities
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import cross_fitted
+from .one_vs_one import OneVsOne, warn_of_many
+from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
+
+MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 
 class _WithProbabilities:
@@ -69,7 +73,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     loss: str | losses.Loss = "hinge"
     class_weight: dict[Any, float] | str | None = None
-    share_weights: bool = False
+    multi_class: str = "auto"
+    decision_function_shape: str = "ovr"
+    share_weights: bool | str = "auto"
     calibrate: str | None = None
     fit_intercept: bool = True
 
@@ -98,6 +104,53 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             return [HardMarginProblem.separating(loss, norm, y, costs > 0, tau) for y in targets]
         return [Problem.of(loss, norm, y, costs, tau) for y in targets]
 
+    def _pairs(
+        self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, X: Any
+    ) -> OneVsOne | None:
+        """Return the problems of pairs of classes, None if each class is against the rest."""
+        if len(classes) < 3 or self.multi_class == "ovr":
+            return None
+        absent = np.flatnonzero(np.bincount(codes, costs > 0) == 0)
+        if is_auto(self.multi_class) and (len(absent) > 1 or not self._suits_pairs(classes, X)):
+            return None
+        if len(absent) > 1:
+            raise ValueError(
+                "sample_weight and class_weight must leave a positive weight to all classes but "
+                f"one with multi_class='ovo', but {classes[absent].tolist()} have none; remove "
+                "their examples, or pass multi_class='ovr'"
+            )
+        for name, value in (("calibrate", self.calibrate), ("checkpoint", self._checkpoint)):
+            if value is not None:
+                raise ValueError(
+                    f"{name} must be None with multi_class='ovo', got {value!r}; pass "
+                    "multi_class='ovr'"
+                )
+        if not self._local:
+            raise ValueError(
+                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
+            )
+        warn_of_many(classes)
+        loss = losses.get(self.loss, "classifier")
+        return OneVsOne(codes, costs, loss, norm, len(classes))
+
+    @property
+    def _checkpoint(self) -> Any:
+        return getattr(self, "checkpoint", None)
+
+    def _suits_pairs(self, classes: np.ndarray, X: Any) -> bool:
+        """Return whether multi_class="auto" is one against one: see docs/classes.md."""
+        needs_rest = self.calibrate is not None or self._checkpoint is not None
+        loss = losses.get(self.loss, "classifier")
+        if needs_rest or self.kernels is None or isinstance(loss, losses.Logistic):
+            return False
+        if self.share_weights is True or len(classes) > MANY_CLASSES or not self._local:
+            return False
+        return sum(kernel.n_kernels for kernel in self._resolve(self.kernels, X)) == 1
+
+    def _sharing(self, pairs: OneVsOne | None) -> bool:
+        """Return whether outputs share their weights; by default, pairs of classes do."""
+        return pairs is not None if is_auto(self.share_weights) else bool(self.share_weights)
+
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
     ) -> np.ndarray:
@@ -125,6 +178,14 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                     f"{self.classes_.shape}"
                 )
             return
+        if getattr(self, "multi_class_", "ovr") == "ovo":
+            count = len(self.classes_)
+            if self.classes_.ndim != 1 or count < 3 or outputs != count * (count - 1) // 2:
+                raise ValueError(
+                    f"classes_ must have one decision function for each pair, got {count} classes "
+                    f"for {outputs} decision functions"
+                )
+            return
         if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
             raise ValueError(
                 f"classes_ must have one class per decision function, or two for one, got shape "
@@ -140,11 +201,21 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
         Returns
         -------
-        ndarray of shape (n,), or (n, n_outputs) with more than two classes or several labels
-            For two classes, positive values predict ``classes_[1]``.
+        ndarray of shape (n,), or (n, n_classes) with more than two classes or several labels
+            For two classes, positive values predict ``classes_[1]``. With one against one and
+            ``decision_function_shape="ovo"``: (n, n_classes (n_classes - 1) / 2), a column for each
+            pair of classes in the order (0, 1), (0, 2), ..., (1, 2), ...; positive values predict
+            the first of the two.
         """
         values = self._decide(X)
+        if self._in_pairs and self.decision_function_shape == "ovr":
+            return class_scores_of_pairs(values, len(self.classes_))
         return values[:, 0] if values.shape[1] == 1 else values
+
+    @property
+    def _in_pairs(self) -> bool:
+        """Whether outputs are pairs of classes."""
+        return bool(getattr(self, "multi_class_", "ovr") == "ovo")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels.
@@ -157,10 +228,12 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         -------
         ndarray of shape (n,), or (n, n_labels) of 0 and 1 for multilabel models
         """
-        values = self.decision_function(X)
+        values = self._decide(X)
         if getattr(self, "multilabel_", False):
             return (values > 0).astype(int)
-        index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        if self._in_pairs:
+            values = class_scores_of_pairs(values, len(self.classes_))
+        index = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
         labels: np.ndarray = self.classes_[index]
         return labels
 
@@ -188,6 +261,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         AttributeError
             If the loss is not logistic and `calibrate` is None.
         """
+        if self._in_pairs:
+            raise ValueError(
+                "predict_proba requires multi_class='ovr', got a model of pairs of classes; fit "
+                "with multi_class='ovr'"
+            )
         return self._probabilities(self._decide(X))
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
@@ -365,9 +443,21 @@ class MKLClassifier(BaseClassifier):
         Number of threads; None is one, -1 all processors.
     class_weight : dict, "balanced" or None
         Factors of C for the examples of each class.
-    share_weights : bool
-        With more than two classes: whether all of them use the same kernel weights. The sum of
-        their problems is then solved, as one problem with one duality gap.
+    multi_class : {"auto", "ovr", "ovo"}
+        How more than two classes become two-class problems:
+
+        * "ovr" : each class against the rest, one decision function per class;
+        * "ovo" : one against one, a decision function for each pair of classes, trained on their
+          examples only. The class that wins most pairs is predicted;
+        * "auto" : "ovo" with a single kernel and at most 100 classes, unless probabilities, a
+          checkpoint or shared weights are asked for; otherwise "ovr".
+    decision_function_shape : {"ovr", "ovo"}
+        With one against one: whether `decision_function` returns a score for each class, or the
+        decision values of all pairs, as in scikit-learn's SVC.
+    share_weights : bool or "auto"
+        With more than two classes: whether all decision functions use the same kernel weights. The
+        sum of their problems is then solved, as one problem with one duality gap. "auto" shares
+        them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``
         for each output. If the run is killed, or stopped by `max_iter` or `max_time`, the next
@@ -385,7 +475,8 @@ class MKLClassifier(BaseClassifier):
     support_ : ndarray of shape (n_support,)
         Indices of the support vectors.
     dual_coef_ : ndarray of shape (n_outputs, n_support)
-        Signed dual coefficients. There is one output for two classes, otherwise one per class.
+        Signed dual coefficients. There is one output for two classes, otherwise one per class, or
+        one per pair of classes.
     intercept_ : ndarray of shape (n_outputs,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
     constant_objective_ : float, or one for each row of weights_
@@ -406,6 +497,8 @@ class MKLClassifier(BaseClassifier):
         Seconds, primal, dual, constant, gap and weights after every iteration; one list for each
         row of weights_.
     classes_ : ndarray of shape (n_classes,)
+    multi_class_ : {"ovr", "ovo"}
+        What `multi_class` led to.
     C_ : float
         The C of the model.
     candidates_ : list of dict
@@ -462,9 +555,15 @@ class MKLClassifier(BaseClassifier):
         classes, codes = self._labels(X, y)
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
-        problems = self._problems(codes, costs, norms.as_norm(self.norm))
-        self.C_ = C * self._train(X, problems, codes, self.share_weights, factors)
+        norm = norms.as_norm(self.norm)
+        pairs = self._pairs(classes, codes, costs, norm, X)
+        # Default kernels are compared one against the rest, also if pairs are trained.
+        single = codes if pairs is None or self.kernels is None else (codes > 0).astype(int)
+        problems = self._problems(single, costs, norm)
+        sharing = self._sharing(pairs)
+        self.C_ = C * self._train(X, problems, codes, sharing, factors, pairs)
         self.classes_ = classes
+        self.multi_class_ = "ovr" if pairs is None else "ovo"
         return self
 
     def _cost(self) -> tuple[float, Sequence[float]]:
@@ -475,7 +574,7 @@ class MKLClassifier(BaseClassifier):
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
         C, factors = self._cost()
-        self.C_ = C * self._train(X, problems, one_number(y), self.share_weights, factors)
+        self.C_ = C * self._train(X, problems, one_number(y), self._sharing(None), factors)
         self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
         return self
 

@@ -12,6 +12,8 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from ..common.numbers import THREAD_COUNTS, as_number, is_thread_count, is_whole, not_negative
 
 RULES = ("best", "one-standard-error")
+MULTI_CLASS = ("auto", "ovr", "ovo")
+SHAPES = ("ovr", "ovo")
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
 
@@ -45,10 +47,14 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "interleaved": (_yes_or_no, "True or False"),
         "fit_intercept": (_yes_or_no, "True or False"),
         "share_weights": (_yes_or_no, "True or False"),
+        "multi_class": (lambda how: how in MULTI_CLASS, f"one of {MULTI_CLASS}"),
+        "decision_function_shape": (lambda how: how in SHAPES, f"one of {SHAPES}"),
         "verbose": (lambda v: _yes_or_no(v) or _count(v, 0), "an integer of at least 0"),
     }
     if is_classifier(estimator) or is_regressor(estimator):
         rules["C"] = (_or_auto(rules["C"][0]), f'{rules["C"][1]}, or "auto"')
+    if is_classifier(estimator):
+        rules["share_weights"] = (_or_auto(_yes_or_no), 'True, False or "auto"')
     if is_regressor(estimator):
         rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
         rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')

@@ -243,7 +243,7 @@ class Search(MKLEstimator):
         return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
     def _shared(self, problems: list[Problem]) -> bool:
-        return len(problems) > 1 and self.share_weights
+        return len(problems) > 1 and self.share_weights is True
 
     def _score(
         self,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..engines.class_pairs import class_pairs
 from ..model.model import sum_of_views
 
 if TYPE_CHECKING:
@@ -144,7 +145,9 @@ def shares_of(sizes: np.ndarray) -> np.ndarray:
 
 
 def _outputs(estimator: FittedEstimator) -> list[Any]:
-    """Return the names of the outputs: classes, or numbers."""
+    """Return the names of the outputs: classes, pairs of classes, or numbers."""
     count = len(estimator._model.intercept)
     classes = getattr(estimator, "classes_", None)
+    if getattr(estimator, "multi_class_", "ovr") == "ovo":
+        return [f"{classes[a]} / {classes[b]}" for a, b in class_pairs(len(classes))]
     return list(classes) if classes is not None and len(classes) == count else list(range(count))

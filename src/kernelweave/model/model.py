@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..common.cached_property import cached_property
 from ..common.core import _core, single_threaded_blas
@@ -101,6 +102,7 @@ class Model:
         n_jobs: int = 1,
         engine: Engine | None = None,
         merged: MergedExamples | None = None,
+        alpha: sp.csr_matrix | None = None,
     ) -> Model:
         """Return the model of the results of a fit.
 
@@ -120,23 +122,26 @@ class Model:
             The engine of the fit, which may have cached the outputs of all kernels.
         merged : MergedExamples, optional
             Which training examples the distinct ones represent.
+        alpha : CSR matrix of shape (n_outputs, n), optional
+            The dual variables, if those of the results belong to some of the examples only.
         """
-        alpha = alphas(results, examples.n)
+        alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
+        n_outputs = alpha.shape[0]
         weights = np.stack([result.weights for result in results])
-        used = np.flatnonzero(alpha.any(axis=0))
+        used = np.flatnonzero(alpha.getnnz(axis=0))
         support, merged_into, fractions = used, None, None
         if merged is not None:
             support, merged_into, fractions = _members(merged, used)
         model = cls(
             compiled=compiled,
             examples=examples.reference(used),
-            coef=np.ascontiguousarray(alpha[:, used]),
-            weights=np.repeat(weights, len(alpha) // len(results), axis=0),
+            coef=alpha[:, used].toarray(),
+            weights=np.repeat(weights, n_outputs // len(results), axis=0),
             intercept=np.hstack([result.bias for result in results]),
             support=support,
             merged_into=merged_into,
             fractions=fractions,
-            shared_weights=len(results) < len(alpha),
+            shared_weights=len(results) < n_outputs,
         )
         return model._with_statistics(examples, alpha, shares, n_jobs, engine)
 
@@ -343,7 +348,7 @@ class Model:
     def _with_statistics(
         self,
         examples: Examples,
-        alpha: np.ndarray,
+        alpha: sp.csr_matrix,
         shares: np.ndarray,
         n_jobs: int,
         engine: Engine | None = None,
@@ -376,12 +381,12 @@ class Model:
         by_view = spread(by_view, shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
 
-    def _has_outputs(self, engine: Engine, alpha: np.ndarray) -> bool:
+    def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost."""
-        if engine.n_kernels != self.compiled.n_kernels or len(alpha) > 1:
+        if engine.n_kernels != self.compiled.n_kernels or alpha.shape[0] > 1:
             return False
         cheap = np.count_nonzero(self.weights) >= engine.cheap_outputs
-        return bool(cheap) and np.array_equal(engine.alpha, alpha[0])
+        return bool(cheap) and np.array_equal(engine.alpha, alpha.toarray()[0])
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return the contribution of each kernel to the decision values of prepared examples.
@@ -450,14 +455,14 @@ def _check_indices(name: str, values: np.ndarray, below: int | None = None) -> N
         raise ValueError(f"{name} contains an index out of range")
 
 
-def _linear_outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
+def _linear_outputs(engine: LinearEngine, alpha: sp.csr_matrix, idx: np.ndarray) -> np.ndarray:
     """Return the outputs of each kernel for the examples idx, (len(idx), n_outputs, M).
 
     `alpha` has shape (n_outputs, n).
     """
     found = []
-    for one in alpha:
-        engine.move_to(one)
+    for output in range(alpha.shape[0]):
+        engine.move_to(alpha[[output]].toarray()[0])
         found.append(engine.outputs_at(idx).T)
     return np.stack(found, axis=1)
 

@@ -18,10 +18,12 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from .. import losses
 from ..common.core import _core, single_threaded_blas
 from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
+from ..estimators.one_vs_one import OneVsOne
 from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
@@ -172,7 +174,7 @@ def verify(
             f"y must be the targets of the fit: they give {len(problems)} problems, but the model "
             f"has {len(fitted.intercept)} decision functions"
         )
-    shares = _shares(problems[0].C)
+    shares = _shares(np.sum([problem.C for problem in problems], axis=0))
     counted = np.any([problem.C > 0 for problem in problems], axis=0)
     weights = fitted.weights[: fitted.n_weight_vectors]
     if len(weights) < len(problems):
@@ -252,6 +254,10 @@ def problems_of(model: FittedEstimator, X: Any, y: Any, sample_weight: Any) -> l
                 f"got {classes.tolist()}"
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
+        if model._in_pairs:
+            loss = losses.get(model.loss, "classifier")
+            pairs = OneVsOne(codes, costs, loss, norm, len(classes))
+            return [pairs.on_all(number) for number in range(len(pairs.pairs))]
         problems: list[Problem] = model._problems(codes, costs, norm)
         return problems
     if is_regressor(model):

@@ -19,7 +19,7 @@ from ..common.types import Numbers
 from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import UNIT, RoundingBounds, root_of_squares
+from ..problem.rounding import UNIT, PairRounding, RoundingBounds
 from .certifier import certified
 from .result import Result
 
@@ -28,7 +28,11 @@ LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double
 
 
 def confirmed(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    rounding: RoundingBounds | PairRounding,
+    tol: float,
 ) -> Result:
     """Return a result with the rounding bound of its gap (`doubt`).
 
@@ -51,27 +55,27 @@ def confirmed(
     if result.converged or result.gap > tol:
         return result
     engine.move_to(result.alpha)
-    sharper = replace(rounding, neighbours=True)
+    sharper = rounding.with_neighbours()
     return judged(problem, engine, _certified(problem, engine, result), sharper, tol)
 
 
 def judged(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    rounding: RoundingBounds | PairRounding,
+    tol: float,
 ) -> Result:
     """Return a result that has converged only if its gap plus its rounding bound is below tol."""
     if not np.isfinite(result.gap):
         return result
     if not result.weights.any():
         return _judged_constant(problem, engine, result, rounding)
-    error = rounding_error(problem, engine, result, rounding)
-    least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
-    worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
-    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
-    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
+    return _with_error(result, rounding_error(problem, engine, result, rounding), tol)
 
 
 def _judged_constant(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
 ) -> Result:
     """Return the constant model; it has converged if rounding cannot hide a better model.
 
@@ -88,48 +92,119 @@ def _judged_constant(
 
 
 def rounding_error(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
 ) -> float:
     """Return a bound of the rounding error of the primal minus the dual value."""
-    theta, outputs = result.weights, problem.n_outputs
+    theta = result.weights
+    outputs = problem.n_outputs if problem.risk.sizes is None else 1  # else one after the other
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
-    bias = np.repeat(result.bias, len(alpha) // outputs)
-    f = F + bias
-    losses = problem.risk.losses(f)
-    off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
-    up, down = (problem.risk.losses(f + move) - losses for move in (off, -off))
+    bias = problem.risk.per_example(result.bias)
+    parts_of = loss_errors(problem, alpha, F, bias, dF.ravel())
+    losses, second, slope, conjugates = (part.sum() for part in parts_of)
     tau = problem.tau or 0.0
-    terms = problem.C @ losses + abs(tau) * np.abs(result.bias).sum()
+    terms = losses + abs(tau) * np.abs(result.bias).sum()
     norm_error = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
-    regular = abs(result.primal - problem.C @ losses - tau * np.sum(result.bias))
-    # Second-order errors of the losses add up; first-order errors have random signs.
-    second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
-    above = second.sum() + root_of_squares(slope) + 0.5 * norm_error
-    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
-    sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
-    return float(above + below + growth * sizes)
+    regular = abs(result.primal - losses - tau * np.sum(result.bias))
+    above = second + np.sqrt(slope) + 0.5 * norm_error
+    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, alpha, result.bias)
+    return float(above + below + growth * (terms + 2 * regular + conjugates))
 
 
-def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
-    """Return the sum of the absolute values of all terms of the conjugate losses."""
-    term = problem.term
+def loss_errors(
+    problem: Problem, alpha: np.ndarray, F: np.ndarray, bias: np.ndarray, dF: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what each example adds to the rounding error of a certificate.
+
+    Second-order errors of the losses add up; first-order errors have random signs.
+
+    Parameters
+    ----------
+    problem : Problem
+    alpha, F, bias, dF : ndarrays of shape (n,)
+        Dual variables, outputs, the bias of each example, and errors of the outputs.
+
+    Returns
+    -------
+    losses, second, slope, conjugates : ndarrays of shape (n,)
+        Costs times losses; second-order errors of the losses; squares of first-order errors;
+        absolute values of all terms of the conjugate losses.
+    """
+    C, y, f, term = problem.C, problem.y, F + bias, problem.term
+    losses = problem.risk.losses(f)
+    off = dF + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(y))
+    up, down = (problem.risk.losses(f + move) - losses for move in (off, -off))
     linear = (np.abs(term.lin) + term.eps + 0.5 * term.curv * np.abs(alpha)) * np.abs(alpha)
-    return float(linear.sum() + LOGARITHMS * term.ent.sum())
+    return (
+        C * losses,
+        0.5 * C * (up + down),
+        (0.5 * C * (up - down)) ** 2,
+        linear + LOGARITHMS * term.ent,
+    )
+
+
+def judged_pairs(
+    problem: Problem,
+    engine: Engine,
+    results: list[Result],
+    rounding: PairRounding,
+    theta: np.ndarray,
+    tol: float,
+) -> list[Result]:
+    """Return the results of outputs that were solved one by one under fixed weights.
+
+    As `judged` for each of them, all at once. Outputs that are constant are left as they are.
+
+    Parameters
+    ----------
+    problem : Problem
+        All outputs as one problem.
+    engine : Engine
+        Holds all alphas one after the other, with outputs that were computed from scratch.
+    results : list of Result
+        One for each output.
+    rounding : PairRounding
+    theta : ndarray of shape (1,)
+    tol : float
+    """
+    alpha, F = engine.alpha, engine.combined(theta)
+    bias = np.array([float(one.bias) for one in results])
+    dF, ds = rounding.of_outputs(theta, alpha, engine.accumulated_update)
+    parts_of = loss_errors(problem, alpha, F, problem.risk.per_example(bias), dF)
+    losses, second, slope, conjugates = (problem.risk.sums(part) for part in parts_of)
+    sizes = np.array([len(rows) for rows in rounding.rows])
+    primal = np.array([one.primal for one in results])
+    sums = problem.risk.sums
+    missed = np.abs(sums(alpha)) + (2 + np.log2(sizes)) * UNIT * sums(np.abs(alpha))
+    growth = (1 + np.sqrt(sizes)) * UNIT * (losses + 2 * np.abs(primal - losses) + conjugates)
+    errors = second + np.sqrt(slope) + ds @ theta + np.abs(bias) * missed + growth
+    return [
+        _with_error(one, float(error), tol) if one.weights.any() else one
+        for one, error in zip(results, errors, strict=True)
+    ]
+
+
+def _with_error(result: Result, error: float, tol: float) -> Result:
+    """Return a result that has converged only if its gap plus its rounding bound is below tol."""
+    least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
+    worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
+    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
+    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 
 def _off_sum(problem: Problem, alpha: np.ndarray, bias: Numbers) -> float:
-    """Return the error of the dual value if alphas, shape (outputs, n), do not sum to tau.
+    """Return the error of the dual value if the alphas of an output do not sum to tau.
 
     It is the error of the sum times the multiplier of the constraint, which is the bias.
     """
     if problem.tau is None:
         return 0.0
-    added = (2 + np.log2(alpha.size)) * UNIT * np.abs(alpha).sum(axis=1)
-    return float(np.abs(np.atleast_1d(bias)) @ (np.abs(alpha.sum(axis=1) - problem.tau) + added))
+    sums = problem.risk.sums
+    added = (2 + np.log2(alpha.size)) * UNIT * sums(np.abs(alpha))
+    return float(np.abs(np.atleast_1d(bias)) @ (np.abs(sums(alpha) - problem.tau) + added))
 
 
 def _certified(problem: Problem, engine: Engine, result: Result) -> Result:

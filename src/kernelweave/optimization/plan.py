@@ -26,6 +26,7 @@ from .fallback import Fallback
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
+from .inner.pair_sets import PairSets
 from .inner.surrogate_newton import SurrogateNewton
 from .inner.working_sets import WorkingSets
 from .interleaved import Interleaved
@@ -387,6 +388,8 @@ class _Planner:
 
     def _inner(self, products: str) -> Solver:
         """Return how alpha is improved under fixed weights, given the cost of products."""
+        if self.costs.class_pairs:
+            return PairSets()
         if not self.problem.risk.separates:
             kind = self._product_kind(products)
             return SurrogateNewton() if kind == "sample" else NewtonCG(None, 0, kind)
@@ -437,7 +440,9 @@ class _Planner:
             return self.method.step
         if norm.is_plain_sum:
             return None
-        if not self.problem.risk.separates and self.tuning.response_kernels < self.M:
+        # Each kernel would add a linear system, or there are no blocks of single kernels.
+        many = not self.problem.risk.separates and self.tuning.response_kernels < self.M
+        if many or self.costs.class_pairs:
             return "level" if norm.is_sparse else "analytic"
         if norm.is_sparse:
             return "newton"
@@ -455,6 +460,8 @@ class _Planner:
             accuracy = ACCURATE
         if not self.options.interleaved:
             accuracy = COMPLETE
+        if self.costs.class_pairs:
+            accuracy = accuracy or ACCURATE
         if accuracy is None and not isinstance(self._inner(self.costs.products), WorkingSets):
             # There are no iterations before the inner problem is solved.
             risk = self.problem.risk

@@ -40,10 +40,12 @@ class Risk:
         Required value of sum_i alpha_i (for each output). None if there is no intercept: the bias
         is 0, and nothing constrains the sum.
     n_outputs : int
-        Number of outputs that share the weights, each with n / n_outputs examples and its own bias.
+        Number of outputs that share the weights, each with its own examples and its own bias.
     centre : float, or ndarray of shape (n_outputs,)
         Number that was subtracted from the targets, to be added to the bias. Since the alphas add
         up to 0, both problems are the same for shifted targets, but rounding is smaller near 0.
+    sizes : tuple of ints, optional
+        Number of examples of each output; by default n / n_outputs.
     """
 
     loss: Loss
@@ -52,6 +54,7 @@ class Risk:
     tau: float | None = 0.0
     n_outputs: int = 1
     centre: Numbers = 0.0
+    sizes: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("y", "C"):
@@ -63,10 +66,17 @@ class Risk:
             )
         if not np.all(np.isfinite(self.C) & (self.C >= 0)):
             raise ValueError("C must be finite and at least 0 for every example")
-        if self.n_outputs < 1 or len(self.y) % self.n_outputs:
+        if self.n_outputs < 1 or (self.sizes is None and len(self.y) % self.n_outputs):
             raise ValueError(
                 f"n_outputs must divide the number of examples, {len(self.y)}, "
                 f"got {self.n_outputs!r}"
+            )
+        if self.sizes is not None and (
+            len(self.sizes) != self.n_outputs or sum(self.sizes) != len(self.y)
+        ):
+            raise ValueError(
+                f"sizes must be {self.n_outputs} numbers that add up to {len(self.y)}, "
+                f"got {self.sizes!r}"
             )
         if self.tau is None:
             if np.any(self.centre):
@@ -85,7 +95,9 @@ class Risk:
         """Return the sum of the risks of several outputs, alike but for y and C."""
         y, C = (np.concatenate([getattr(risk, name) for risk in risks]) for name in "yC")
         centre = np.array([risk.centre for risk in risks])
-        return replace(risks[0], y=y, C=C, n_outputs=len(risks), centre=centre)
+        lengths = tuple(len(risk.y) for risk in risks)
+        sizes = lengths if len(set(lengths)) > 1 else None
+        return replace(risks[0], y=y, C=C, n_outputs=len(risks), centre=centre, sizes=sizes)
 
     @cached_property
     def term(self) -> DualTerm:
@@ -105,8 +117,19 @@ class Risk:
     @cached_property
     def output_slices(self) -> list[slice]:
         """Positions of the examples of each output."""
-        size = len(self.y) // self.n_outputs
-        return [slice(k * size, (k + 1) * size) for k in range(self.n_outputs)]
+        ends = np.cumsum(self._lengths).tolist()
+        return [slice(*ends) for ends in zip([0, *ends], ends, strict=False)]
+
+    @property
+    def _lengths(self) -> tuple[int, ...]:
+        """Number of examples of each output."""
+        return self.sizes or (len(self.y) // self.n_outputs,) * self.n_outputs
+
+    def per_example(self, values: Numbers) -> np.ndarray:
+        """Return a number of each output, such as the bias, for each example, shape (n,)."""
+        if np.ndim(values) == 0 or self.n_outputs == 1:
+            return np.full(len(self.y), np.ravel(values)[0], dtype=float)
+        return np.repeat(np.asarray(values, dtype=float), self._lengths)
 
     @cached_property
     def per_output(self) -> list[Risk]:
@@ -115,7 +138,9 @@ class Risk:
             return [self]
         centres = np.broadcast_to(self.centre, self.n_outputs)
         return [
-            replace(self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre))
+            replace(
+                self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre), sizes=None
+            )
             for part, centre in zip(self.output_slices, centres, strict=True)
         ]
 
@@ -130,7 +155,8 @@ class Risk:
         cost_factor : float
             Multiplies their costs; above 1 for a sample that represents all examples.
         """
-        return replace(self.taken(idx, cost_factor * self.C[idx]), tau=tau, n_outputs=1)
+        risk = self.taken(idx, cost_factor * self.C[idx])
+        return replace(risk, tau=tau, n_outputs=1, sizes=None)
 
     def taken(self, idx: np.ndarray, C: np.ndarray) -> Risk:
         """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
@@ -138,7 +164,7 @@ class Risk:
 
     def value(self, F: np.ndarray, bias: Numbers) -> float:
         """Return the risk of outputs F, shape (n,), with a bias (one for each output)."""
-        f = (F.reshape(self.n_outputs, -1) + np.reshape(bias, (-1, 1))).ravel()
+        f = F + (self.per_example(bias) if self.n_outputs > 1 else bias)
         constant = self.tau * np.sum(bias) if self.tau else 0.0
         return float(self.C @ self.losses(f) + constant)
 
@@ -249,8 +275,10 @@ class Risk:
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of values, shape (n,), over the examples of each output."""
-        sums: np.ndarray = values.reshape(self.n_outputs, -1).sum(axis=1)
-        return sums
+        if self.sizes is None:
+            return np.asarray(values.reshape(self.n_outputs, -1).sum(axis=1))
+        starts = np.append(0, np.cumsum(self.sizes)[:-1])
+        return np.asarray(np.add.reduceat(values, starts))
 
 
 @dataclass(frozen=True, eq=False)

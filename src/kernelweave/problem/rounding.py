@@ -16,7 +16,7 @@ outputs are small differences of large numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +101,20 @@ class RoundingBounds:
     examples: Examples
     precision: float = UNIT
     neighbours: bool = False
+
+    def with_neighbours(self) -> RoundingBounds:
+        """Return sharper bounds, from the nearest neighbour of each example."""
+        return replace(self, neighbours=True)
+
+    def part(self, rows: np.ndarray) -> RoundingBounds:
+        """Return the bounds of some of the examples, shape (q,), as far as they are known."""
+        smaller = replace(self, examples=self.examples.take(rows))
+        known = {
+            number: Plane(*(value[rows] if np.ndim(value) else value for value in plane))
+            for number, plane in self._planes.items()
+        }
+        smaller.__dict__.update(_planes=known, _squarings=self._squarings)
+        return smaller
 
     def errors(
         self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
@@ -194,6 +208,65 @@ class RoundingBounds:
         part = whole.part(np.arange(end - first))
         largest = _core.diagonal(part.kernels.program, part.examples.side).max(axis=1)
         return [Plane(size, UNIT * size) for size in largest]
+
+
+@dataclass(frozen=True, eq=False)
+class PairRounding:
+    """Rounding bounds of several outputs, each on some of the examples.
+
+    Parameters
+    ----------
+    rounding : RoundingBounds
+        Bounds on all examples.
+    rows : list of ndarrays
+        Positions of the examples of each output.
+    """
+
+    rounding: RoundingBounds
+    rows: list[np.ndarray]
+
+    def with_neighbours(self) -> PairRounding:
+        """Return sharper bounds, from the nearest neighbour of each example."""
+        return replace(self, rounding=self.rounding.with_neighbours())
+
+    def errors(
+        self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds on the errors of combined outputs and squared block norms.
+
+        As `RoundingBounds.errors`, for arrays of shape (1, n): the outputs are one after the other.
+        """
+        combined, each = self.of_outputs(theta, alpha[0], accumulated_update[0])
+        return combined[None], root_of_squares(each, axis=(0,))
+
+    def of_outputs(
+        self, theta: np.ndarray, alpha: np.ndarray, update: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return bounds for the combined outputs, (n,), and the block norms, (outputs, M)."""
+        kernels, examples = self.rounding.kernels, self.rounding.examples
+        weights = np.broadcast_to(theta, kernels.n_kernels)
+        lengths = [len(rows) for rows in self.rows]
+        starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
+
+        def sums(values: np.ndarray) -> np.ndarray:
+            """Return sums over the examples of each output, for each of its examples."""
+            return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
+
+        support = sums((update != 0).astype(float))
+        squares, total, growth = sums(update**2), sums(update), (1 + np.sqrt(support)) * UNIT
+        combined, block_norms = np.zeros_like(alpha), np.zeros((len(lengths), len(weights)))
+        with np.errstate(over="ignore", invalid="ignore"):  # bounds are infinite or NaN then
+            for m in range(len(weights)):
+                found = self.rounding.bounds(np.array([m]))
+                size, error = (np.broadcast_to(part, (1, examples.n))[0, every] for part in found)
+                spread = squares * error**2 + sums((update * error) ** 2)
+                sizes = total * size + sums(update * size)
+                errors = SURE * np.sqrt(0.5 * spread) + growth * 0.5 * sizes
+                combined += weights[m] * errors
+                block_norms[:, m] = np.sqrt(np.add.reduceat((alpha * errors) ** 2, starts))
+        if len(theta) < len(weights):
+            return combined, block_norms.sum(axis=1, keepdims=True)
+        return combined, block_norms
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Numbers:

@@ -1,0 +1,470 @@
+#include "engine/class_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "engine/evaluate.h"
+#include "engine/sweep.h"
+#include "solvers/conjugates.h"
+
+namespace kw {
+namespace {
+
+constexpr double kSubproblemAccuracy = 0.1;  // violation of a subproblem, relative to the largest
+constexpr int64_t kSmoPerExample = 50, kLeastSmo = 1000;
+constexpr double kNoImprovement = 1e-10;  // of the constant model: less is rounding
+constexpr double kLeastTolerance = 1e-13;
+
+// The largest value of -a f - conj_i(a), which is the loss at f; the term has no entropy.
+double loss_at(const DualTerm& term, int64_t i, double f) {
+  const double slope = f + term.lin[i], lo = term.lo[i], hi = term.hi[i];
+  const auto value = [&](double a) {
+    return -a * slope - term.eps[i] * std::abs(a) - 0.5 * term.curv[i] * a * a;
+  };
+  double best = value(std::clamp(0.0, lo, hi));
+  if (std::isfinite(lo)) best = std::max(best, value(lo));
+  if (std::isfinite(hi)) best = std::max(best, value(hi));
+  if (term.curv[i] > 0.0)
+    for (const double eps : {term.eps[i], -term.eps[i]})
+      best = std::max(best, value(std::clamp(-(slope + eps) / term.curv[i], lo, hi)));
+  return best;
+}
+
+DualTerm shifted(const DualTerm& term, int64_t first) {
+  return {term.lin + first, term.eps + first, term.curv + first,
+          term.ent + first, term.lo + first,  term.hi + first};
+}
+
+// Dual terms of a working set.
+class WorkingTerm {
+ public:
+  WorkingTerm(const DualTerm& term, const std::vector<int64_t>& ids) {
+    const double* const parts[] = {term.lin, term.eps, term.curv, term.ent, term.lo, term.hi};
+    const int64_t q = int64_t(ids.size());
+    values_.reserve(6 * q);
+    for (const double* part : parts)
+      for (const int64_t i : ids) values_.push_back(part[i]);
+    const double* v = values_.data();
+    term_ = {v, v + q, v + 2 * q, v + 3 * q, v + 4 * q, v + 5 * q};
+  }
+  const DualTerm& term() const { return term_; }
+
+ private:
+  std::vector<double> values_;
+  DualTerm term_;
+};
+
+}  // namespace
+
+// The rows of one pair, and of the classes by themselves, of one worker.
+class PairRows {
+ public:
+  PairRows(const ClassPairs& all)
+      : all_(all),
+        own_(all.classes_.size()),
+        capacity_(std::max<int64_t>(
+            2, all.cache_bytes_ / (2 * all.threads_ * std::max<int64_t>(all.widest_, 1) * 8))),
+        own_bytes_(all.cache_bytes_ / (2 * all.threads_)) {
+    for (size_t c = 0; c < own_.size(); ++c) own_[c].resize(all.classes_[c].n);
+  }
+
+  void start(const ClassPairs::Pair& pair) {
+    pair_ = &pair;
+    rows_.assign(pair.size(), nullptr);
+    used_ = 0;
+  }
+
+  // Computes the rows of some examples of the pair, at most capacity() of them.
+  void need(const std::vector<int64_t>& ids) {
+    std::vector<int64_t> missing;
+    for (const int64_t i : ids)
+      if (!rows_[i]) missing.push_back(i);
+    if (used_ + int64_t(missing.size()) > capacity_) {
+      std::fill(rows_.begin(), rows_.end(), nullptr);
+      used_ = 0;
+      missing = ids;
+    }
+    std::vector<int64_t> of_a, of_b;  // positions in their class
+    for (const int64_t i : missing) {
+      if (used_ == int64_t(pool_.size()))
+        pool_.push_back(std::make_unique_for_overwrite<double[]>(all_.widest_));
+      rows_[i] = pool_[used_++].get();
+      if (i < pair_->n_a)
+        of_a.push_back(i);
+      else
+        of_b.push_back(i - pair_->n_a);
+    }
+    const int64_t n_a = pair_->n_a;
+    fill_own(pair_->a, of_a, 0);
+    fill_own(pair_->b, of_b, n_a);
+    all_.each_row(scratch_, pair_->a, of_a, pair_->b,
+                  [&](int64_t r, int64_t j0, const double* values, int64_t n) {
+                    std::copy_n(values, n, rows_[of_a[r]] + n_a + j0);
+                  });
+    all_.each_row(scratch_, pair_->b, of_b, pair_->a,
+                  [&](int64_t r, int64_t j0, const double* values, int64_t n) {
+                    std::copy_n(values, n, rows_[n_a + of_b[r]] + j0);
+                  });
+  }
+
+  const double* row(int64_t i) const { return rows_[i]; }
+  int64_t capacity() const { return capacity_; }
+
+ private:
+  // Copies the part of rows that belongs to their own class, which is computed if it is new.
+  void fill_own(int64_t c, const std::vector<int64_t>& ids, int64_t offset) {
+    const int64_t n = all_.classes_[c].n, bytes = n * int64_t(sizeof(double));
+    std::vector<int64_t> missing;
+    for (const int64_t i : ids)
+      if (!own_[c][i]) missing.push_back(i);
+    if (own_used_ + int64_t(missing.size()) * bytes > own_bytes_) {
+      for (auto& rows : own_)
+        for (auto& row : rows) row.reset();
+      own_used_ = 0;
+      missing = ids;
+    }
+    own_used_ += int64_t(missing.size()) * bytes;
+    for (const int64_t i : missing) own_[c][i] = std::make_unique_for_overwrite<double[]>(n);
+    try {
+      all_.each_row(scratch_, c, missing, c,
+                    [&](int64_t r, int64_t j0, const double* values, int64_t count) {
+                      std::copy_n(values, count, own_[c][missing[r]].get() + j0);
+                    });
+    } catch (...) {  // rows that were not filled must not be found
+      for (const int64_t i : missing) own_[c][i].reset();
+      throw;
+    }
+    for (const int64_t i : ids) std::copy_n(own_[c][i].get(), n, rows_[offset + i] + offset);
+  }
+
+  const ClassPairs& all_;
+  const ClassPairs::Pair* pair_ = nullptr;
+  std::vector<double*> rows_;                                // of the examples of the pair, or null
+  std::vector<std::unique_ptr<double[]>> pool_;              // memory of these rows
+  std::vector<std::vector<std::unique_ptr<double[]>>> own_;  // rows inside a class
+  const int64_t capacity_, own_bytes_;
+  int64_t used_ = 0, own_used_ = 0;
+  ClassPairs::Scratch scratch_;
+};
+
+namespace {
+
+// One pair, solved by working sets.
+class PairProblem {
+ public:
+  PairProblem(PairRows& rows, const DualTerm& term, int64_t q, double constant, double* alpha,
+              double* outputs)
+      : rows_(rows),
+        term_(term),
+        conj_(term_),
+        q_(q),
+        constant_(constant),
+        alpha_(alpha),
+        F_(outputs),
+        up_(q),
+        down_(q) {
+    for (int64_t i = 0; i < q; ++i) refresh(i);
+  }
+
+  // Returns the relative gap.
+  double solve(const PairTarget& target) {
+    from_scratch();
+    double tolerance = kInfinity;
+    for (int64_t sets = 0;; ++sets) {
+      const PairChoice choice = simd().choose(F_, up_.data(), down_.data(), q_);
+      const double violation = choice.max_down - choice.min_up;
+      middle_ = 0.5 * (choice.max_down + choice.min_up);
+      if (!std::isfinite(middle_)) middle_ = 0.0;
+      if (sets == 0) tolerance = kSubproblemAccuracy * violation;
+      if (!(violation > tolerance)) {
+        const double found = gap();
+        if (found <= target.gap || !(violation > kLeastTolerance)) break;
+        tolerance = violation * std::clamp(0.5 * target.gap / found, 0.05, 0.5);
+      }
+      if (sets == target.most_sets || !(violation < kInfinity)) break;
+      const int64_t most = std::min(target.working_set, rows_.capacity());
+      improve(select(most, std::min(target.fresh, most)), violation);
+    }
+    from_scratch();
+    const PairChoice choice = simd().choose(F_, up_.data(), down_.data(), q_);
+    middle_ = 0.5 * (choice.max_down + choice.min_up);
+    if (!std::isfinite(middle_)) middle_ = 0.0;
+    return gap();
+  }
+
+ private:
+  void refresh(int64_t i) {
+    up_[i] = conj_.slope_up(i, alpha_[i]);
+    down_[i] = conj_.slope_down(i, alpha_[i]);
+  }
+
+  // The relative duality gap, with a bias that is nearly the best.
+  double gap() const {
+    double losses = 0.0, conjugates = 0.0, norm = 0.0;
+    for (int64_t i = 0; i < q_; ++i) {
+      losses += loss_at(term_, i, F_[i] - middle_);
+      const double a = alpha_[i];
+      if (a == 0.0) continue;
+      conjugates += term_.lin[i] * a + term_.eps[i] * std::abs(a) + 0.5 * term_.curv[i] * a * a;
+      norm += a * F_[i];
+    }
+    const double primal = losses + 0.5 * norm, dual = -conjugates - 0.5 * norm;
+    if (constant_ - dual <= kNoImprovement * constant_)
+      return 0.0;  // the constant model is optimal
+    const double scale = std::min(std::abs(primal), constant_ - dual);
+    return scale > 0.0 ? std::max(primal - dual, 0.0) / scale : kInfinity;
+  }
+
+  void add(const std::vector<int64_t>& ids, const std::vector<double>& delta) {
+    size_t r = 0;
+    for (; r + 4 <= ids.size(); r += 4) {
+      const double* const rows[] = {rows_.row(ids[r]), rows_.row(ids[r + 1]), rows_.row(ids[r + 2]),
+                                    rows_.row(ids[r + 3])};
+      simd().axpy4(delta.data() + r, rows, F_, q_);
+    }
+    for (; r < ids.size(); ++r) simd().axpy(delta[r], rows_.row(ids[r]), F_, q_);
+  }
+
+  // Outputs of alpha that carry no rounding of earlier changes.
+  void from_scratch() {
+    std::fill_n(F_, q_, 0.0);
+    std::vector<int64_t> ids;
+    std::vector<double> values;
+    const auto flush = [&] {
+      rows_.need(ids);
+      add(ids, values);
+      ids.clear();
+      values.clear();
+    };
+    for (int64_t i = 0; i < q_; ++i) {
+      if (alpha_[i] == 0.0) continue;
+      ids.push_back(i);
+      values.push_back(alpha_[i]);
+      if (int64_t(ids.size()) == std::min(rows_.capacity(), kTileColumns)) flush();
+    }
+    flush();
+  }
+
+  // Examples with a row that are free or violate the KKT conditions, which cost no kernel values,
+  // and the worst violators of both sides among the others.
+  std::vector<int64_t> select(int64_t most, int64_t fresh) {
+    std::vector<int64_t> known, rising, falling;
+    for (int64_t i = 0; i < q_; ++i) {
+      const bool rises = up_[i] + F_[i]<middle_, falls = down_[i] + F_[i]> middle_;
+      if (rows_.row(i) && (rises || falls || (alpha_[i] > term_.lo[i] && alpha_[i] < term_.hi[i])))
+        known.push_back(i);
+      else if (rises)
+        rising.push_back(i);
+      else if (falls)
+        falling.push_back(i);
+    }
+    const bool first = known.empty();
+    const auto excess = [&](int64_t i) {
+      return -std::max(down_[i] + F_[i] - middle_, middle_ - up_[i] - F_[i]);
+    };
+    take(known, most - fresh, false, excess);
+    take(rising, fresh / 2, first, excess);
+    take(falling, fresh / 2, first, excess);
+    known.insert(known.end(), rising.begin(), rising.end());
+    known.insert(known.end(), falling.begin(), falling.end());
+    std::sort(known.begin(), known.end());
+    return known;
+  }
+
+  // Keeps the examples with the smallest values; or, at the beginning, where all are alike, evenly
+  // spaced ones.
+  template <typename Value>
+  static void take(std::vector<int64_t>& ids, int64_t count, bool spaced, Value&& value) {
+    const int64_t n = int64_t(ids.size());
+    if (n <= count) return;
+    if (spaced)
+      for (int64_t k = 0; k < count; ++k) ids[k] = ids[k * n / count];
+    else
+      std::nth_element(ids.begin(), ids.begin() + count, ids.end(), [&](int64_t i, int64_t j) {
+        const double one = value(i), two = value(j);
+        return one < two || (one == two && i < j);
+      });
+    ids.resize(count);
+  }
+
+  void improve(const std::vector<int64_t>& work, double violation) {
+    const int64_t w = int64_t(work.size());
+    rows_.need(work);
+    std::vector<double> kernel(w * w), alpha(w), F(w);
+    for (int64_t r = 0; r < w; ++r) {
+      const double* row = rows_.row(work[r]);
+      for (int64_t s = 0; s < w; ++s) kernel[r * w + s] = row[work[s]];
+      alpha[r] = alpha_[work[r]];
+      F[r] = F_[work[r]];
+    }
+    const WorkingTerm term(term_, work);
+    solve_pairs(kernel.data(), term.term(), kSubproblemAccuracy * violation,
+                kSmoPerExample * w + kLeastSmo, alpha, F.data());
+    std::vector<int64_t> changed;
+    std::vector<double> delta;
+    for (int64_t r = 0; r < w; ++r)
+      if (alpha[r] != alpha_[work[r]]) {
+        changed.push_back(work[r]);
+        delta.push_back(alpha[r] - alpha_[work[r]]);
+        alpha_[work[r]] = alpha[r];
+        refresh(work[r]);
+      }
+    add(changed, delta);
+  }
+
+  PairRows& rows_;
+  const DualTerm term_;
+  const Conjugates conj_;
+  const int64_t q_;
+  const double constant_;
+  double *alpha_, *F_;
+  std::vector<double> up_, down_;
+  double middle_ = 0.0;
+};
+
+}  // namespace
+
+ClassPairs::ClassPairs(std::shared_ptr<const Program> program, const Side& side,
+                       std::vector<int64_t> starts, int64_t cache_bytes, int threads, bool combine)
+    : program_(std::move(program)), cache_bytes_(cache_bytes), threads_(threads) {
+  program_->check(side, side);
+  const int64_t count = int64_t(starts.size()) - 1;
+  for (int64_t c = 0; c < count; ++c) {
+    std::vector<int64_t> ids(starts[c + 1] - starts[c]);
+    for (size_t i = 0; i < ids.size(); ++i) ids[i] = starts[c] + int64_t(i);
+    classes_.push_back(side.subset(ids));
+  }
+  int64_t first = 0;
+  for (int64_t a = 0; a < count; ++a)
+    for (int64_t b = a + 1; b < count; ++b) {
+      pairs_.push_back({a, b, first, classes_[a].n, classes_[b].n});
+      first += pairs_.back().size();
+      widest_ = std::max(widest_, pairs_.back().size());
+    }
+  if (combine) {
+    int64_t plane = 0;
+    for (size_t s = 0; s < program_->sources().size(); ++s) {
+      const Quantity& quantity = *program_->sources()[s];
+      for (int64_t p = 0; p < quantity.planes(); ++p)
+        profiles_.emplace_back(*program_, plane++, quantity.bound(*side.tables[s]),
+                               quantity.both_signs());
+    }
+  }
+}
+
+void ClassPairs::weigh(const double* weights) {
+  weights_.assign(weights, weights + n_kernels());
+  groups_ = program_->groups_with(weights);
+  for (Profile& profile : profiles_) profile.weigh(*program_, weights);
+}
+
+void ClassPairs::combined_row(const RowView& view, double* stack, double* values) const {
+  if (!profiles_.empty()) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      const auto loop = p == 0 ? simd().cells->set : simd().cells->add;
+      loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
+    }
+    return;
+  }
+  std::fill_n(values, view.n, 0.0);
+  program_->run(groups_, view, stack, [&](int64_t m, const double* kernel) {
+    if (weights_[m] != 0.0) simd().axpy(weights_[m], kernel, values, view.n);
+  });
+}
+
+template <typename Visit>
+void ClassPairs::each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const {
+  if (ids.empty()) return;
+  const Side &rows = classes_[a], &columns = classes_[b];
+  const int64_t count = int64_t(ids.size()), planes = program_->n_planes();
+  const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(planes, 1));
+  const int64_t width = std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
+  scratch.tile.resize(planes * kTileRows * width);
+  scratch.stack.resize(program_->stack_size() * width);
+  const PackedRows packed(*program_, rows, ids, columns);
+  Planes values(planes);
+  for (int64_t j0 = 0; j0 < columns.n; j0 += width)
+    for (int64_t r0 = 0; r0 < count; r0 += kTileRows) {
+      const int64_t j1 = std::min(columns.n, j0 + width), r1 = std::min(count, r0 + kTileRows);
+      packed.fill(r0, r1, j0, j1, scratch.tile.data());
+      for (int64_t r = r0; r < r1; ++r) {
+        for (int64_t p = 0; p < planes; ++p)
+          values.set(p, scratch.tile.data() + (p * (r1 - r0) + r - r0) * (j1 - j0));
+        alignas(64) double kernel[kTileColumns];
+        combined_row(values.view(rows, columns, ids[r], j0, j1 - j0), scratch.stack.data(), kernel);
+        visit(r, j0, kernel, j1 - j0);
+      }
+      check_interrupt();
+    }
+}
+
+void ClassPairs::solve(IdSpan chosen, const DualTerm& term, const double* constants,
+                       const PairTarget& target, double* alpha, double* outputs,
+                       double* gaps) const {
+  std::vector<std::unique_ptr<PairRows>> workers(threads_);
+  run_team(threads_, int64_t(chosen.size()), [&](int64_t k, int worker) {
+    if (!workers[worker]) workers[worker] = std::make_unique<PairRows>(*this);
+    const Pair& pair = pairs_[chosen[k]];
+    PairRows& rows = *workers[worker];
+    rows.start(pair);
+    PairProblem problem(rows, shifted(term, pair.first), pair.size(), constants[chosen[k]],
+                        alpha + pair.first, outputs + pair.first);
+    gaps[k] = problem.solve(target);
+  });
+}
+
+void ClassPairs::outputs(const double* alpha, double* out) const {
+  run_team(threads_, n_pairs(), [&](int64_t p, int) {
+    const Pair& pair = pairs_[p];
+    std::fill_n(out + pair.first, pair.size(), 0.0);
+    Scratch scratch;
+    const auto add = [&](int64_t c, int64_t from, int64_t n, int64_t other, int64_t to) {
+      std::vector<int64_t> ids;
+      for (int64_t i = 0; i < n; ++i)
+        if (alpha[pair.first + from + i] != 0.0) ids.push_back(i);
+      each_row(scratch, c, ids, other,
+               [&](int64_t r, int64_t j0, const double* values, int64_t count) {
+                 simd().axpy(alpha[pair.first + from + ids[r]], values, out + pair.first + to + j0,
+                             count);
+               });
+    };
+    add(pair.a, 0, pair.n_a, pair.a, 0);
+    add(pair.a, 0, pair.n_a, pair.b, pair.n_a);
+    add(pair.b, pair.n_a, pair.n_b, pair.a, 0);
+    add(pair.b, pair.n_a, pair.n_b, pair.b, pair.n_a);
+  });
+}
+
+void ClassPairs::quadratic(const double* alpha, double* out) const {
+  run_team(threads_, n_pairs(), [&](int64_t p, int) {
+    const Pair& pair = pairs_[p];
+    double* sums = out + p * n_kernels();
+    std::fill_n(sums, n_kernels(), 0.0);
+    const auto support = [&](int64_t from, int64_t n, std::vector<double>& coef) {
+      std::vector<int64_t> ids;
+      for (int64_t i = 0; i < n; ++i)
+        if (const double a = alpha[pair.first + from + i]; a != 0.0) {
+          ids.push_back(i);
+          coef.push_back(a);
+        }
+      return ids;
+    };
+    std::vector<double> coef_a, coef_b, own(n_kernels());
+    const Side a = classes_[pair.a].subset(support(0, pair.n_a, coef_a));
+    const Side b = classes_[pair.b].subset(support(pair.n_a, pair.n_b, coef_b));
+    for (const auto& [side, coef] : {std::pair(&a, &coef_a), std::pair(&b, &coef_b)}) {
+      if (side->n == 0) continue;
+      kw::quadratic(*program_, *side, coef->data(), own.data());
+      for (int64_t m = 0; m < n_kernels(); ++m) sums[m] += own[m];
+    }
+    const std::vector<int64_t> rows = all_ids(a.n);
+    sweep({*program_, a, rows, b, 1}, [&](int64_t r, const RowView& view, double* stack, int64_t) {
+      program_->run(program_->groups(), view, stack, [&](int64_t m, const double* values) {
+        sums[m] += 2.0 * coef_a[r] * simd().dot(coef_b.data() + view.j0, values, view.n);
+      });
+    });
+  });
+}
+
+}  // namespace kw

@@ -1,0 +1,189 @@
+"""The engine for pairs of classes (one against one): all pairs share kernels and examples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..common.cached_property import cached_property
+from ..common.core import _core
+from ..losses import DualTerm
+from .base import Engine, TrainingSet
+from .costs import EngineCosts
+from .family import FamilyEngine
+
+MOST_CACHE_MB = 100.0  # of kernel rows, half of them rows inside a class
+WORKING_SET = 512  # examples whose rows are known and that may move together
+FRESH = 16  # rows that are new in a working set
+MOST_SETS = 1000  # working sets after which a pair is left to another solver
+LARGEST_PAIR = 20_000  # examples; larger two-class problems are better solved one by one
+
+
+class ClassPairsEngine(Engine):
+    """The examples of every pair of classes, one pair after the other.
+
+    Pair (a, b), a < b, consists of the examples of class a, then those of class b. Kernels between
+    examples of different pairs are 0. The core evaluates the rows that its working sets need, and
+    keeps those inside a class from pair to pair.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+        The kernels and the n examples.
+    codes : ndarray of shape (n,)
+        Class of each example, from 0 to K - 1.
+    n_classes : int
+        K; at most one class has no examples.
+    summed : bool
+        Whether the sum of all kernels is one kernel.
+
+    Attributes
+    ----------
+    rows : list of ndarrays
+        Positions of the examples of each pair.
+    """
+
+    def __init__(
+        self,
+        training_set: TrainingSet,
+        codes: np.ndarray,
+        n_classes: int,
+        *,
+        summed: bool = False,
+    ):
+        order = np.argsort(codes, kind="stable")
+        counts = np.bincount(codes, minlength=n_classes)
+        members = np.split(order, np.cumsum(counts)[:-1])
+        self.rows = [np.concatenate([members[a], members[b]]) for a, b in class_pairs(len(members))]
+        starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+        combine = FamilyEngine.serves(training_set)
+        cache = int(min(training_set.cache_mb, MOST_CACHE_MB) * 2**20)
+        kernels, examples = training_set.kernels, training_set.examples
+        n = sum(len(rows) for rows in self.rows)
+        super().__init__(n, 1 if summed else kernels.n_kernels)
+        self._members, self._each = kernels.n_kernels, training_set
+        if combine:
+            self.precision = FamilyEngine.precision
+        self._core = _core.ClassPairs(
+            kernels.program, examples.take(order).side, starts, cache, training_set.n_jobs, combine
+        )
+
+    @staticmethod
+    def serves(training_set: TrainingSet, codes: np.ndarray) -> bool:
+        """Return whether no two classes have more than `LARGEST_PAIR` examples.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+        codes : ndarray of shape (n,)
+
+        Returns
+        -------
+        bool
+        """
+        largest = np.sort(np.bincount(codes))[-2:]
+        return int(largest.sum()) <= LARGEST_PAIR and not training_set.kernels.is_linear
+
+    @property
+    def costs(self) -> EngineCosts:
+        return EngineCosts(block=WORKING_SET, class_pairs=True)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of examples of each pair."""
+        return tuple(len(rows) for rows in self.rows)
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        """Positions of the examples of each pair in alpha."""
+        ends = np.cumsum(self.sizes).tolist()
+        return [slice(*both) for both in zip([0, *ends], ends, strict=False)]
+
+    def solve(
+        self,
+        pairs: np.ndarray,
+        term: DualTerm,
+        constants: np.ndarray,
+        gap: float,
+        theta: np.ndarray,
+    ) -> np.ndarray:
+        """Improve alpha of some pairs until their relative duality gaps are small.
+
+        Parameters
+        ----------
+        pairs : ndarray of shape (k,)
+        term : DualTerm
+            Dual terms of the examples of all pairs, without entropies.
+        constants : ndarray of shape (n_pairs,)
+            Primal value of the constant model of each pair.
+        gap : float
+            Relative duality gap at which a pair is solved.
+        theta : ndarray of shape (M,)
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            The gaps that were reached. Outputs are computed from scratch.
+        """
+        self.combined(theta)
+        parts = [np.ascontiguousarray(part) for part in term.arrays]
+        if not self._combined.flags.writeable:
+            self._combined = self._combined.copy()
+        gaps = self._core.solve(
+            pairs.astype(np.int64),
+            *parts,
+            constants,
+            gap,
+            WORKING_SET,
+            FRESH,
+            MOST_SETS,
+            self._alpha,
+            self._combined,
+        )
+        self.accumulated_update[:] = np.abs(self._alpha)
+        return gaps
+
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        self._set(idx, values)
+        self._stale = True
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        if not np.array_equal(theta, self._theta):
+            self._core.weigh(np.ascontiguousarray(np.broadcast_to(theta, self._members)))
+            self._theta, self._stale = theta.copy(), True
+        if self._stale:
+            self._combined = (
+                self._core.outputs(self._alpha) if self._alpha.any() else np.zeros(self.n)
+            )
+            self.accumulated_update[:] = np.abs(self._alpha)
+            self._stale = False
+        return self._combined
+
+    def quadratic(self) -> np.ndarray:
+        each = self._core.quadratic(self._alpha).sum(axis=0)
+        return each if len(each) == self.n_kernels else each.sum(keepdims=True)
+
+    def diagonal(self) -> np.ndarray:
+        examples = self._each.examples
+        each = _core.diagonal(self._each.kernels.program, examples.side)
+        values = np.concatenate([each[:, rows] for rows in self.rows], axis=1)
+        return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
+
+    @cached_property
+    def largest_values(self) -> np.ndarray:
+        """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
+        each = self._each.largest_values()
+        return each if len(each) == self.n_kernels else each.sum(keepdims=True)
+
+
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
+    """Return all pairs (a, b) of classes with a < b, in the order of the outputs.
+
+    Parameters
+    ----------
+    n_classes : int
+
+    Returns
+    -------
+    list of n_classes (n_classes - 1) / 2 pairs
+    """
+    return [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]

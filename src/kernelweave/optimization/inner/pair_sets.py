@@ -1,0 +1,99 @@
+"""Working sets of all pairs of classes (one against one), inside the core.
+
+`ClassPairsEngine` solves the two-class problems of all pairs under fixed weights. If every pair
+reaches a relative gap, so does the sum of their problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...engines.class_pairs import ClassPairsEngine
+from ...problem.problem import Problem
+from ...problem.rounding import PairRounding
+from ..certifier import Certifier
+from ..confirm import judged_pairs
+from ..log import Log
+from ..result import Result
+from ..run import Run
+
+BELOW_TOL = 0.9  # part of the tolerance that pairs are solved to: the core's bias is not the best
+
+
+@dataclass(frozen=True)
+class PairSets:
+    """Solve all pairs under fixed weights, as part of a plan."""
+
+    def solve(
+        self, problem: Problem, engine: ClassPairsEngine, weights: np.ndarray, run: Run
+    ) -> Result:
+        """Improve alpha under fixed weights, shape (M,), until the run is finished."""
+        certifier, iterations = Certifier(problem, engine), 0
+        while True:
+            certificate = certifier.certify(weights)
+            run.record(certificate, weights, iterations, engine.alpha)
+            if run.finished(engine):
+                return run.result(certificate, engine.alpha, weights)
+            every = np.arange(problem.n_outputs)
+            engine.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
+            run.notify(engine.alpha, weights)
+            iterations = 1
+
+
+def constants(problem: Problem) -> np.ndarray:
+    """Return the primal value of the constant model of each output, shape (n_outputs,)."""
+    return np.array([risk.constant_model[0] for risk in problem.risk.per_output])
+
+
+def solve_each_pair(
+    problem: Problem,
+    engine: ClassPairsEngine,
+    weights: np.ndarray,
+    run: Run,
+    rounding: PairRounding | None,
+) -> list[Result]:
+    """Solve every pair as a problem of its own, with its own certificate.
+
+    Parameters
+    ----------
+    problem : Problem
+        All pairs as one problem, with fixed weights.
+    engine : ClassPairsEngine
+        Of one kernel.
+    weights : ndarray of shape (1,)
+    run : Run
+        Its tolerance is that of every pair.
+    rounding : PairRounding, optional
+        Rounding bounds, to confirm the gaps.
+
+    Returns
+    -------
+    list of Result
+        One for each pair; its alpha is that of the examples ``engine.rows[pair]``.
+    """
+    engine.move_to(np.zeros(engine.n))
+    every = np.arange(problem.n_outputs)
+    engine.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
+    F, results = engine.combined(weights), []
+    for one, part in zip(problem.per_output, engine.slices, strict=True):
+        alpha, outputs = engine.alpha[part], F[part]
+        s = np.array([alpha @ outputs]) / weights
+        certificate = one.certificate(alpha, outputs, s, weights)
+        constant = one.constant_is_optimal(certificate.dual)
+        theta = np.zeros_like(weights) if constant else weights
+        log = Log(engine.work, run.log.watch, started=run.log.started)
+        log.add(certificate, theta)
+        result = Result(
+            **vars(certificate),
+            alpha=alpha.copy(),
+            weights=theta,
+            n_iter=1,
+            history=log.entries,
+            converged=certificate.gap <= run.tol,
+        )
+        results.append(result)
+    if rounding is None:
+        return results
+    return judged_pairs(problem, engine, results, rounding, weights, run.tol)

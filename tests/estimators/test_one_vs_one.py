@@ -1,0 +1,245 @@
+"""One against one: SVC as the oracle of single kernels, NumPy as that of certificates."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import kernelweave
+from kernelweave import MKLClassifier, verify
+from kernelweave.engines.class_pairs import class_pairs
+from kernelweave.estimators.one_vs_one import class_scores, warn_of_many
+from kernelweave.kernels import RBF, Linear, Precomputed
+from kernelweave.norms import Lp
+
+WIDTHS = [0.01, 0.1, 1.0]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), np.array(["low", "mid", "top"])[y]
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    X, y = make_blobs(400, centers=5, cluster_std=3.0, random_state=0)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+def test_decision_values_are_those_of_svc(overlapping, C, shape):
+    X, y = overlapping
+    given = {"C": C, "decision_function_shape": shape}
+    ours = MKLClassifier(RBF(0.5), normalize=None, tol=1e-8, multi_class="ovo", **given).fit(X, y)
+    svc = SVC(gamma=0.5, tol=1e-10, break_ties=shape == "ovr", **given).fit(X, y)
+    expected = svc.decision_function(X)
+    np.testing.assert_allclose(ours.decision_function(X), expected, atol=2e-3)
+    votes = class_scores(svc.set_params(decision_function_shape="ovo").decision_function(X), 5)
+    assert np.mean(ours.predict(X) == svc.classes_[votes.argmax(axis=1)]) > 0.99
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
+@pytest.mark.parametrize("share", [True, False])
+@pytest.mark.parametrize("norm", [1, 2, np.inf])
+def test_every_form_is_certified(wine, loss, share, norm):
+    X, y = wine
+    model = MKLClassifier(
+        RBF(WIDTHS), norm=norm, loss=loss, multi_class="ovo", share_weights=share
+    ).fit(X, y)
+    found = verify(model, X, y)
+    assert found.agree, found
+    assert np.all(found.gap <= model.tol)
+    plain_sum = norm == np.inf  # one kernel: there is nothing to share
+    assert model.weights_.shape == ((3,) if share and not plain_sum else (3, 3))
+    assert model.dual_coef_.shape == (3, len(model.support_))
+    assert model.score(X, y) > 0.95
+
+
+def test_shared_weights_are_those_of_pairs_on_all_examples(wine):
+    """The engine of pairs and the general one reach the same optimum."""
+    X, y = wine
+    quick = MKLClassifier(RBF(WIDTHS), multi_class="ovo", tol=1e-6).fit(X, y)
+    general = MKLClassifier(RBF(WIDTHS), multi_class="ovo", tol=1e-6, max_iter=10_000).fit(X, y)
+    assert quick.plan_.engine == "class pairs" != general.plan_.engine
+    np.testing.assert_allclose(quick.weights_, general.weights_, rtol=1e-3)
+    assert quick.primal_objective_ == pytest.approx(general.primal_objective_, rel=1e-5)
+
+
+def test_single_pairs_are_those_of_two_classes(overlapping):
+    X, y = overlapping
+    model = MKLClassifier(
+        RBF(WIDTHS), normalize=None, multi_class="ovo", share_weights=False, tol=1e-5
+    ).fit(X, y)
+    for k, (a, b) in enumerate(class_pairs(5)):
+        rows = np.isin(y, (a, b))
+        alone = MKLClassifier(RBF(WIDTHS), normalize=None, tol=1e-5).fit(X[rows], y[rows] == a)
+        assert model.primal_objective_[k] == pytest.approx(alone.primal_objective_, rel=1e-4)
+        np.testing.assert_allclose(model.weights_[k], alone.weights_, atol=0.01)
+
+
+def test_threads_do_not_change_the_model(overlapping):
+    X, y = overlapping
+    one, two = (
+        MKLClassifier(RBF(0.5), multi_class="ovo", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+    np.testing.assert_array_equal(one.intercept_, two.intercept_)
+
+
+def test_support_vectors_are_kept_once(overlapping):
+    X, y = overlapping
+    model = MKLClassifier(RBF(0.5), multi_class="ovo").fit(X, y)
+    assert len(model._model.examples.tables[0].values) == len(model.support_) <= len(X)
+    assert np.all(np.any(model.dual_coef_ != 0, axis=0))
+
+
+def test_equal_examples_and_weights_agree(overlapping):
+    X, y = overlapping
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    weighted = MKLClassifier(RBF(0.5), normalize=None, tol=1e-7, multi_class="ovo")
+    weighted.fit(X, y, sample_weight=weights)
+    repeated = MKLClassifier(RBF(0.5), normalize=None, tol=1e-7, multi_class="ovo")
+    repeated.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    values = [model.decision_function(X) for model in (weighted, repeated)]
+    np.testing.assert_allclose(*values, atol=1e-6)
+    assert verify(weighted, X, y, sample_weight=weights).agree
+
+
+def test_precomputed_matrices_are_served(wine):
+    X, y = wine
+    K = RBF(0.1)(X)
+    given = MKLClassifier(Precomputed(), normalize=None, tol=1e-7, multi_class="ovo").fit(K, y)
+    vectors = MKLClassifier(RBF(0.1), normalize=None, tol=1e-7, multi_class="ovo").fit(X, y)
+    np.testing.assert_allclose(given.decision_function(K), vectors.decision_function(X), atol=1e-4)
+
+
+def test_linear_kernels_and_columns_are_served(wine):
+    X, y = wine
+    model = MKLClassifier([Linear(), RBF(0.1, columns=[0, 1])], multi_class="ovo").fit(X, y)
+    assert verify(model, X, y).agree
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_files_and_contributions_follow_pairs(wine, share, tmp_path):
+    X, y = wine
+    model = MKLClassifier(RBF(WIDTHS), multi_class="ovo", share_weights=share).fit(X, y)
+    added = model.contributions(X)
+    assert added.shape == (len(X), 3, 3)
+    model.decision_function_shape = "ovo"
+    values = model.decision_function(X)
+    np.testing.assert_allclose(added.sum(axis=2) + model.intercept_, values, atol=1e-9)
+    model.save(tmp_path / "model.kw")
+    again = kernelweave.load(tmp_path / "model.kw")
+    np.testing.assert_array_equal(again.decision_function(X), values)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert again.multi_class_ == "ovo"
+    frame = model.weights_frame()
+    assert list(frame["output"].unique()) == ["low / mid", "low / top", "mid / top"]
+
+
+def test_hard_margins_are_served(wine):
+    X, y = wine
+    model = MKLClassifier(RBF(0.1), C=np.inf, multi_class="ovo").fit(X, y)
+    assert model.score(X, y) == 1.0
+    assert np.all(model.duality_gap_ <= model.tol)
+
+
+def test_hard_pairs_reach_the_tolerance():
+    """A large C and a wide kernel take the pairs that working sets leave open elsewhere."""
+    X, y = load_digits(n_class=4, return_X_y=True)
+    model = MKLClassifier(RBF(1e-6), normalize=None, C=1e6, multi_class="ovo", tol=1e-4).fit(X, y)
+    assert np.all(model.duality_gap_ <= 1e-4)
+    assert verify(model, X, y).agree
+
+
+def test_auto_depends_on_kernels_and_probabilities(wine):
+    X, y = wine
+    forms = {
+        "ovo": [MKLClassifier(RBF(0.1)), MKLClassifier(RBF(0.1), loss="squared_hinge")],
+        "ovr": [
+            MKLClassifier(RBF(WIDTHS)),
+            MKLClassifier(RBF(0.1), loss="logistic"),
+            MKLClassifier(RBF(0.1), calibrate="sigmoid"),
+            MKLClassifier(RBF(0.1), share_weights=True),
+        ],
+    }
+    for expected, models in forms.items():
+        for model in models:
+            assert model.fit(X, y).multi_class_ == expected
+
+
+class TestBadInput:
+    def test_class_with_one_example(self, wine):
+        X, y = wine
+        labels = np.where(np.arange(len(y)) == 7, "single", y)
+        model = MKLClassifier(RBF(0.1), C=100.0, multi_class="ovo").fit(X, labels)
+        assert np.all(model.duality_gap_ <= model.tol)
+        assert model.predict(X[7:8]) == ["single"]
+
+    def test_class_without_weight(self, wine):
+        X, y = wine
+        model = MKLClassifier(RBF(0.1), multi_class="ovo")
+        with pytest.warns(UserWarning, match="2 of 3 outputs"):
+            model.fit(X, y, sample_weight=(y != "mid").astype(float))
+        assert set(model.predict(X)) == {"low", "top"}
+
+    def test_two_classes_without_weight(self, wine):
+        X, y = wine
+        labels = np.where(np.arange(len(y)) < 20, "new", y)
+        weights = np.isin(labels, ("low", "top")).astype(float)
+        with pytest.raises(ValueError, match=r"\['mid', 'new'\] have none"):
+            MKLClassifier(RBF(0.1), multi_class="ovo").fit(X, labels, sample_weight=weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = MKLClassifier(RBF(0.1)).fit(X, labels, sample_weight=weights)
+        assert model.multi_class_ == "ovr"
+
+    def test_unknown_label_in_class_weight(self, wine):
+        X, y = wine
+        with pytest.raises(ValueError, match="class_weight"):
+            MKLClassifier(RBF(0.1), multi_class="ovo", class_weight={"other": 2.0}).fit(X, y)
+
+    @pytest.mark.parametrize(
+        "given",
+        [{"multi_class": "both"}, {"decision_function_shape": "pairs"}, {"share_weights": "no"}],
+    )
+    def test_values_of_parameters(self, wine, given):
+        (name,) = given
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            MKLClassifier(RBF(0.1), **given).fit(*wine)
+
+    @pytest.mark.parametrize("given", [{"calibrate": "sigmoid"}, {"checkpoint": "state"}])
+    def test_parameters_that_pairs_do_not_have(self, wine, given):
+        (name,) = given
+        with pytest.raises(ValueError, match=f"{name} must be None with multi_class='ovo'"):
+            MKLClassifier(RBF(0.1), multi_class="ovo", **given).fit(*wine)
+
+    def test_probabilities_of_pairs(self, wine):
+        X, y = wine
+        model = MKLClassifier(RBF(0.1), loss="logistic", multi_class="ovo").fit(X, y)
+        with pytest.raises(ValueError, match="multi_class='ovr'"):
+            model.predict_proba(X)
+
+    def test_many_classes_are_announced(self):
+        X = np.random.default_rng(0).normal(size=(1002, 2))
+        with pytest.warns(UserWarning, match="trains 125,250 problems for 501 classes"):
+            warn_of_many(np.arange(501))
+        model = MKLClassifier(RBF(0.1), norm=Lp(2)).fit(X[:400], np.arange(400) // 2 % 101)
+        assert model.multi_class_ == "ovr"
+
+
+def test_scores_are_votes_and_squashed_sums():
+    values = np.random.default_rng(0).normal(size=(50, 6))
+    scores = class_scores(values, 4)
+    votes, sums = np.zeros((50, 4)), np.zeros((50, 4))
+    for k, (a, b) in enumerate(class_pairs(4)):
+        votes[:, a] += values[:, k] >= 0
+        votes[:, b] += values[:, k] < 0
+        sums[:, a] += values[:, k]
+        sums[:, b] -= values[:, k]
+    np.testing.assert_allclose(scores, votes + sums / (3 * (np.abs(sums) + 1)))
