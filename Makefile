@@ -103,7 +103,7 @@ bench-accuracy: $(VENV)/installed
 
 # Sequences: rows, stores, training up to a million; the ten million are strings_ten_million.
 bench-strings: $(VENV)/installed
-	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_motif strings_training strings_real strings_gapped strings_gapped_proteins \
+	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_suffix strings_motif strings_training strings_real strings_gapped strings_gapped_proteins \
 	  strings_gapped_learned strings_gapped_sizes strings_sizes
 
 lint: $(VENV)/installed $(VENV)/linters
@@ -137,7 +137,7 @@ sanitize: $(BIN)/python
 	  build/sanitize-venv/bin/python -m pytest -x -q -n 2 \
 	  tests/common/test_core.py tests/common/test_border.py tests/engines/test_engines.py tests/engines/test_family.py tests/optimization/methods/test_skm.py \
 	  tests/sequences/test_weight_stores.py tests/optimization/inner/test_subproblem.py tests/kernels/string/test_long_sequences.py \
-	  tests/kernels/string/test_spectrum.py tests/kernels/string/test_weighted_degree.py tests/kernels/vector/test_vectors.py \
+	  tests/kernels/string/test_spectrum.py tests/kernels/string/test_substring.py tests/kernels/string/test_weighted_degree.py tests/kernels/vector/test_vectors.py \
 	  tests/kernels/string/test_wd_tries.py tests/kernels/string/test_gapped.py tests/kernels/string/test_column_pairs.py tests/kernels/vector/test_identity.py \
 	  tests/engines/test_family_single_precision.py tests/sequences/test_sequences.py tests/engines/test_sharded.py tests/genome/test_scanning.py \
 	  tests/inspection tests/test_fuzz_corpus.py tests/engines/test_stacked.py tests/optimization/steps/test_master.py tests/optimization/steps/test_newton.py

@@ -33,7 +33,13 @@ FOLDER = RESULTS / "papers"
 TABLES = {
     "bach_2004": ("solvers_skm",),
     "sonnenburg_2006": ("mkl_interleaved", "strings_mkl"),
-    "sonnenburg_2007": ("strings_stores", "strings_crossover", "strings_real", "strings_sizes"),
+    "sonnenburg_2007": (
+        "strings_stores",
+        "strings_suffix",
+        "strings_crossover",
+        "strings_real",
+        "strings_sizes",
+    ),
     "kloft_2011": ("toy_sparsity", "mkl_growth"),
     "moeller_2018": ("solvers_accuracy", "solvers_mwu"),
 }

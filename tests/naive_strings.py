@@ -54,6 +54,12 @@ def spectrum(x, y, k, **kwargs):
     return sum(count * second[u] for u, count in first.items())
 
 
+def substring(x, y, weight, letters="ACGT"):
+    """Sum of weight(len(u)) #u(x) #u(y) over all substrings (Vishwanathan and Smola, 2003)."""
+    lengths = range(1, min(len(x), len(y)) + 1)
+    return sum(weight(k) * spectrum(x, y, k, letters=letters) for k in lengths)
+
+
 def locality_improved(x, y, half_window, inner, outer):
     """The kernel of Zien et al. (2000), with equal weights inside a window."""
     total = 0.0

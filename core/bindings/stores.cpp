@@ -6,10 +6,12 @@
 #include "bindings/bindings.h"
 #include "bindings/strings.h"
 #include "stores/hamming_store.h"
+#include "stores/suffix_store.h"
 #include "stores/wd_store.h"
 #include "strings/hamming_kernel.h"
 #include "strings/sequence_table.h"
 #include "strings/spectrum_kernel.h"
+#include "strings/substring_kernel.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,6 +40,9 @@ NamedStore store_of(const Source& source, int64_t letters) {
     return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
   if (const auto* hamming = dynamic_cast<const HammingKernel*>(source.quantity.get()))
     return {source.quantity, std::make_unique<HammingStore>(hamming->parameters), "table"};
+  if (const auto* substring = dynamic_cast<const SubstringKernel*>(source.quantity.get()))
+    return {source.quantity, std::make_unique<SuffixStore>(substring->letters, substring->lengths),
+            "suffix"};
   const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
   const bool open = spectrum.store == StoreKind::kAuto;
   const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;

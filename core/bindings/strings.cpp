@@ -20,6 +20,7 @@
 #include "strings/sequence_parser.h"
 #include "strings/sequence_table.h"
 #include "strings/spectrum_kernel.h"
+#include "strings/substring_kernel.h"
 #include "strings/wd_kernel.h"
 
 namespace nb = nanobind;
@@ -237,6 +238,24 @@ void bind_string_kernels(nb::module_& m) {
         return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
       },
       "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
+  m.def(
+      "substring",
+      [](int letters, std::vector<double> weights, const std::string& store) {
+        const StoreKind kind = store_kind(store);
+        if (letters < 2 || letters > kMaxLetters)
+          throw std::invalid_argument("substring: letters is out of range");
+        if (weights.empty() || int64_t(weights.size()) > kLongestSubstring)
+          throw std::invalid_argument("substring: 1 to 65534 weights");
+        if (std::any_of(weights.begin(), weights.end(), [](double w) { return !(w >= 0.0); }) ||
+            !(weights.back() > 0.0))
+          throw std::invalid_argument("substring: weights must be >= 0, the last one positive");
+        if (kind != StoreKind::kAuto && kind != StoreKind::kRows && kind != StoreKind::kSuffix)
+          throw std::invalid_argument("substring: store must be auto, rows or suffix");
+        auto lengths = std::make_shared<LengthWeights>(std::move(weights));
+        return Source{std::make_shared<SubstringKernel>(letters, std::move(lengths), kind)};
+      },
+      "letters"_a, "weights"_a, "store"_a, "weights: of substrings of 1, 2, ... letters");
+  m.attr("LONGEST_SUBSTRING") = kLongestSubstring;
   m.def(
       "hamming",
       [](int64_t length, uint64_t letters, std::optional<nb::bytes> partner,

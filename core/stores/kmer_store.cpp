@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "stores/suffix_store.h"
 #include "strings/sequence_table.h"
 #include "system/team.h"
 
@@ -14,6 +15,13 @@ constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "tr
 // larger one beats a hash table while it has at most eight places for each k-mer added.
 constexpr uint64_t kCachedTable = uint64_t{1} << 16;
 constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
+
+std::shared_ptr<const LengthWeights> one_length(const KmerRule& rule) {
+  if (rule.folded) throw std::invalid_argument("a suffix store cannot fold the two strands");
+  std::vector<double> weights(size_t(rule.k), 0.0);
+  weights.back() = 1.0;
+  return std::make_shared<LengthWeights>(std::move(weights));
+}
 
 }  // namespace
 
@@ -42,9 +50,13 @@ void KmerStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out, int6
 
 void KmerStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const KmerStore*>(&other);
-  if (!same || same->rule != rule) throw std::invalid_argument("the stores hold other words");
+  const bool differs = same ? same->rule != rule : rule.folded;
   std::vector<std::pair<uint64_t, double>> found;  // `other` may be this store
-  same->each([&](uint64_t kmer, double weight) { found.emplace_back(kmer, weight); });
+  other.items([&](int64_t position, const std::string& codes, double weight) {
+    if (differs || position >= 0 || int64_t(codes.size()) != rule.k)
+      throw std::invalid_argument("the stores hold other words");
+    found.emplace_back(rule.number(codes), weight);
+  });
   for (const auto& [kmer, weight] : found) put(kmer, weight);
 }
 
@@ -71,7 +83,7 @@ StoreKind best_store(const KmerRule& rule, int64_t kmers) {
   return kmers <= kMostHashed ? StoreKind::kHash : StoreKind::kSorted;
 }
 
-std::unique_ptr<KmerStore> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers) {
+std::unique_ptr<Store> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers) {
   switch (kind == StoreKind::kAuto ? best_store(rule, kmers) : kind) {
     case StoreKind::kTable:
       return table_store(rule);
@@ -82,7 +94,7 @@ std::unique_ptr<KmerStore> make_store(StoreKind kind, const KmerRule& rule, int6
     case StoreKind::kTrie:
       return trie_store(rule);
     case StoreKind::kSuffix:
-      return suffix_store(rule);
+      return std::make_unique<SuffixStore>(int(rule.letters), one_length(rule));
     default:
       throw std::invalid_argument("not a store");
   }

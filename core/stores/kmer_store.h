@@ -47,11 +47,10 @@ std::unique_ptr<KmerStore> table_store(const KmerRule& rule);
 std::unique_ptr<KmerStore> sorted_store(const KmerRule& rule);
 std::unique_ptr<KmerStore> hash_store(const KmerRule& rule);
 std::unique_ptr<KmerStore> trie_store(const KmerRule& rule);
-std::unique_ptr<KmerStore> suffix_store(const KmerRule& rule);
 
 // The store that adds and looks up fastest, for so many k-mers to be added, repeated ones included.
 StoreKind best_store(const KmerRule& rule, int64_t kmers);
 // kind: any but kRows; `kmers` matters for kAuto only.
-std::unique_ptr<KmerStore> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers);
+std::unique_ptr<Store> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers);
 
 }  // namespace kw

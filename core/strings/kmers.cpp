@@ -118,6 +118,12 @@ std::string KmerRule::codes(uint64_t kmer) const {
   return word;
 }
 
+uint64_t KmerRule::number(const std::string& codes) const {
+  uint64_t kmer = 0;
+  for (char code : codes) kmer = kmer * letters + uint8_t(code);
+  return kmer;
+}
+
 uint64_t KmerRule::reverse_complement(uint64_t kmer, int64_t length) const {
   if (letters == 4 && partner[0] == 3 && partner[1] == 2) {  // two bits a letter, all inverted
     uint64_t word = ~kmer;

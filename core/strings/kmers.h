@@ -15,8 +15,9 @@ struct KmerRule {
   bool operator==(const KmerRule&) const = default;
   // letters^k: how many k-mers there can be.
   uint64_t space() const;
-  // The codes of the letters of a k-mer.
+  // The codes of the letters of a k-mer, and back.
   std::string codes(uint64_t kmer) const;
+  uint64_t number(const std::string& codes) const;
   // Its reverse complement, as a word of so many letters.
   uint64_t reverse_complement(uint64_t kmer, int64_t length) const;
 };

@@ -11,6 +11,7 @@ from kernelweave.kernels import (
     CompiledKernels,
     NGram,
     Spectrum,
+    Substring,
     WeightedDegree,
     WeightedDegreeShift,
 )
@@ -35,6 +36,16 @@ CASES = [
     for kind in KINDS
     if not (kind == "suffix" and kernel.both_strands)
     and not (kind == "table" and kernel == NGram(8))
+]
+LONG = [
+    Spectrum(32, store="suffix"),
+    Spectrum(16, alphabet="protein", store="suffix"),
+    NGram(9, store="suffix"),
+    Substring(0.7),
+    Substring(1.0, longest=5, store="suffix"),
+    Substring(0.9, shortest=3, longest=20, alphabet="protein"),
+    Substring(weights=[0, 2, 0, 0.5, 0]),
+    Substring(0.5, alphabet="bytes"),
 ]
 POSITIONAL = [
     WeightedDegree(1),
@@ -61,6 +72,13 @@ def texts(rng, kernel, n=12, length=None):
 def words(x, kernel):
     """Return the words of x as the kernel counts them: how often each has its part in Phi(x)."""
     letters = kernel.alphabet.letters.decode("latin-1")
+    if isinstance(kernel, Substring):
+        return Counter(
+            x[i:j]
+            for i in range(len(x))
+            for j in range(i + 1, len(x) + 1)
+            if set(x[i:j]) <= set(letters) and length_weight(kernel, j - i)
+        )
     if isinstance(kernel, Spectrum):
         found = [x[i : i + kernel.k] for i in range(len(x) - kernel.k + 1)]
         found = [u for u in found if set(u) <= set(letters)]
@@ -75,6 +93,14 @@ def words(x, kernel):
     return found
 
 
+def length_weight(kernel, length):
+    """Return the weight of substrings of a length."""
+    if kernel.weights is not None:
+        return kernel.weights[length - 1] if length <= len(kernel.weights) else 0.0
+    inside = kernel.shortest <= length <= (kernel.longest or 65534)
+    return kernel.decay**length if inside else 0.0
+
+
 def oracle(X, delta, kernel):
     """Return the weights of all words as a dictionary."""
     w = Counter()
@@ -82,6 +108,9 @@ def oracle(X, delta, kernel):
         for u, count in words(x, kernel).items():
             if isinstance(kernel, Spectrum):
                 w[u] += d * count
+                continue
+            if isinstance(kernel, Substring):
+                w[u] += d * count * length_weight(kernel, len(u))
                 continue
             position, word = u
             most = max(kernel.shifts, default=0)
@@ -106,7 +135,7 @@ def check(store, w, X, kernel):
     np.testing.assert_allclose(store.lookup(X), looked_up(w, X, kernel), rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", CASES, ids=str)
+@pytest.mark.parametrize("kernel", [*CASES, *LONG], ids=str)
 def test_words_anywhere(kernel, rng):
     X, new = texts(rng, kernel), texts(rng, kernel)
     delta = rng.random(len(X)) + 0.5
@@ -116,7 +145,7 @@ def test_words_anywhere(kernel, rng):
     check(store, oracle(X[:5], delta[:5], kernel), new, kernel)
     store.add(X[5:], delta[5:])
     check(store, oracle(X, delta, kernel), new, kernel)
-    assert store.kind == kernel.store
+    assert store.kind == ("suffix" if isinstance(kernel, Substring) else kernel.store)
     assert store.nbytes > 0
     store.clear()
     check(store, {}, new, kernel)
@@ -155,7 +184,9 @@ def test_merging_stores_of_all_kinds(kind, other, rng):
     check(empty, oracle(X[7:], delta[7:], kernel), X, kernel)
 
 
-@pytest.mark.parametrize("kernel", [WeightedDegree(5), Spectrum(3, store="suffix")], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [WeightedDegree(5), Spectrum(3, store="suffix"), Substring(0.8)], ids=str
+)
 def test_merging_a_store_with_itself_doubles_it(kernel, rng):
     X = texts(rng, kernel, length=30)
     store = WeightStore(kernel)
@@ -207,7 +238,7 @@ def test_the_store_follows_alphabet_length_and_number_of_words():
     assert chosen(WeightedDegree(20), few) == "trie"
 
 
-@pytest.mark.parametrize("kernel", CASES, ids=str)
+@pytest.mark.parametrize("kernel", [*CASES, *LONG], ids=str)
 def test_engines_go_through_every_store(kernel, rng):
     X = texts(rng, kernel, n=60)
     idx, delta = np.arange(0, 60, 2), rng.normal(size=30)

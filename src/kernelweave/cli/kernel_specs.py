@@ -32,6 +32,7 @@ NAMES: dict[str, type[Kernel]] = {
     "words": kernels.BagOfWords,
     "ngram": kernels.NGram,
     "spectrum": kernels.Spectrum,
+    "substring": kernels.Substring,
     "wd": kernels.WeightedDegree,
     "wds": kernels.WeightedDegreeShift,
     "locality": kernels.LocalityImproved,

@@ -14,6 +14,7 @@ from kernelweave.kernels.string.gapped_kmer import GappedKmer
 from kernelweave.kernels.string.locality_improved import LocalityImproved
 from kernelweave.kernels.string.mismatch import Mismatch
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
+from kernelweave.kernels.string.substring import Substring
 from kernelweave.kernels.string.weighted_degree import WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.vector.clinical import Clinical
 from kernelweave.kernels.vector.function import Function
@@ -48,6 +49,7 @@ __all__ = [
     "Scaled",
     "Sigmoid",
     "Spectrum",
+    "Substring",
     "Sum",
     "WeightedDegree",
     "WeightedDegreeShift",

@@ -20,6 +20,7 @@ from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import CompiledKernels
 from kernelweave.kernels.string.hamming_kernel import HammingKernel
 from kernelweave.kernels.string.spectrum import Spectrum
+from kernelweave.kernels.string.substring import Substring
 from kernelweave.kernels.string.weighted_degree import PositionalKernel
 
 from ..common.numbers import thread_count
@@ -31,10 +32,11 @@ class WeightStore:
 
     Parameters
     ----------
-    kernel : Spectrum, NGram, GappedKmer, Mismatch, WeightedDegree or WeightedDegreeShift
+    kernel : Spectrum, NGram, Substring, GappedKmer, Mismatch, WeightedDegree or WeightedDegreeShift
         Not a family. Its parameter ``store=`` chooses the data structure: "table" (an entry for
-        every possible word), "sorted" (arrays), "hash", "trie", "suffix" (a suffix automaton with
-        matching statistics); "auto" decides when sequences are added first. Kernels with mismatches
+        every possible word), "sorted" (arrays), "hash", "trie", "suffix" (a suffix array with
+        matching statistics, for words of any length); "auto" decides when sequences are added
+        first. Kernels with mismatches
         use a table in which the weight of a word includes that of its neighbours. Weighted degree
         kernels use tries with weights in inner nodes.
 
@@ -51,10 +53,11 @@ class WeightStore:
     """
 
     def __init__(self, kernel: Kernel):
-        if not isinstance(kernel, Spectrum | HammingKernel | PositionalKernel) or kernel.is_family:
+        known = Spectrum | Substring | HammingKernel | PositionalKernel
+        if not isinstance(kernel, known) or kernel.is_family:
             raise ValueError(
-                "kernel must be Spectrum, NGram, GappedKmer, Mismatch, WeightedDegree or "
-                f"WeightedDegreeShift, and no family, got {kernel!r}"
+                "kernel must be Spectrum, NGram, Substring, GappedKmer, Mismatch, WeightedDegree "
+                f"or WeightedDegreeShift, and no family, got {kernel!r}"
             )
         if kernel.store == "rows":
             raise ValueError("kernel: store='rows' has no weight store; choose another, or 'auto'")
@@ -115,7 +118,9 @@ class WeightStore:
     def items(self) -> dict[Any, float]:
         """Return the words with non-zero weights, and these weights.
 
-        Words are strings, for weighted degree kernels pairs of a position and a string.
+        Words are strings, for weighted degree kernels pairs of a position and a string. Those of a
+        `Substring` kernel are all substrings of the sequences: quadratically many unless its
+        `longest` is small.
         """
         if self._store is None:
             return {}

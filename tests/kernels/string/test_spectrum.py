@@ -1,6 +1,7 @@
 """Spectrum and n-gram kernels against their formulas."""
 
 import warnings
+from dataclasses import replace
 
 import naive_strings as naive
 import numpy as np
@@ -55,6 +56,31 @@ def test_ngrams_count_every_byte(k):
     np.testing.assert_allclose(NGram(k)(X), expected)
 
 
+@pytest.mark.parametrize("store", ["auto", "rows", "suffix"])
+@pytest.mark.parametrize(
+    ("kernel", "letters"),
+    [
+        (Spectrum(32), "ACGT"),
+        (Spectrum(64), "ACGT"),
+        (Spectrum(16, alphabet="protein"), "ACDEFGHIKLMNPQRSTVWY"),
+        (NGram(9), "ab c"),
+        (Spectrum([4, 70], alphabet="HP"), "HP"),
+    ],
+    ids=str,
+)
+def test_words_of_more_than_64_bits(kernel, letters, store, rng):
+    """Copies of parts of one sequence, so that long words are shared and repeated."""
+    long = "".join(rng.choice(list(letters), size=120)) * 2
+    X = [long[i:j] for i, j in rng.integers(0, 240, size=(20, 2)) if i < j]
+    X += [long, letters[0] * 90, letters[0]]
+    kernel = replace(kernel, store=store)
+    values = np.atleast_3d(kernel(X).T).T
+    for k, value in zip(kernel.lengths, values, strict=True):
+        expected = [[naive.spectrum(x, y, k, letters=letters) for y in X] for x in X]
+        np.testing.assert_array_equal(value, expected)
+        assert np.count_nonzero(np.array(expected)) > 20
+
+
 def test_proteins(rng):
     letters = "ACDEFGHIKLMNPQRSTVWY"
     X = texts(rng, letters=letters + "X")
@@ -77,13 +103,14 @@ def test_blocks_of_many_columns(how, rng):
     ("make", "message"),
     [
         (lambda: Spectrum(0), "k must be an integer from 1"),
-        (lambda: Spectrum(32), "fewer than 2\\^64"),
+        (lambda: Spectrum(32, store="hash"), "requires fewer than 2\\^64 .* take store='suffix'"),
+        (lambda: Spectrum(32, both_strands=True), "both_strands=True requires fewer than 2\\^64"),
         (lambda: Spectrum(2**70), "k must be an integer from 1"),
-        (lambda: Spectrum(10**9), "k must be an integer from 1 to 63"),
+        (lambda: Spectrum(10**9), "k must be an integer from 1 to 65534"),
         (lambda: Spectrum("3"), "k must be"),
         (lambda: Spectrum([3, 2.5]), "k must be"),
         (lambda: Spectrum([]), "k must be"),
-        (lambda: NGram(9), "n must be"),
+        (lambda: NGram(10**5), "n must be"),
         (lambda: Spectrum(3, alphabet="protein", both_strands=True), "no complement"),
         (lambda: Spectrum(3)(["ACGT", ""]), "sequence 1 is empty"),
     ],

@@ -212,7 +212,7 @@ def test_names_in_files_are_fixed(X, tmp_path):
         "Ellipse Elliptic Encoded EpsilonInsensitive Examples Given Hinge Intersection Laplacian "
         "Linear LocalityImproved Logistic Lp MWU Member Model NGram OneClass PerFeature PlaneTable "
         "Polynomial Precomputed Product RBF Rescaled SKM Scaled SequenceTable Sequences "
-        "SmoothHinge Sparse Spectrum Squared SquaredHinge Stack Sum Unit WeightedDegree "
+        "SmoothHinge Sparse Spectrum Squared SquaredHinge Stack Substring Sum Unit WeightedDegree "
         "WeightedDegreeShift"
     )
     for name in (*names.split(), *ESTIMATORS):

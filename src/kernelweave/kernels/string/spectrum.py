@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,20 @@ from kernelweave.common.numbers import is_whole
 from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, choose, found
-from kernelweave.kernels.data.inputs import as_input
-from kernelweave.kernels.string.string_columns import read_column, warn_of_unknown
+from kernelweave.kernels.data.columns import Columns, found
+from kernelweave.kernels.string.string_columns import (
+    read_column,
+    resolve_column,
+    warn_of_unknown,
+)
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
 TABLE_SIZE = 1 << 28  # largest number of k-mers in a table: 2 GB of float64
-LONGEST = _core.LONGEST_KMER  # letters
+LONGEST = _core.LONGEST_SUBSTRING  # letters
+LONG_STORES = ["auto", "rows", "suffix"]  # for k-mers that do not fit into 64 bits
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,11 @@ class SpectrumQuantity:
 
     def source(self) -> _core.Source:
         """Return the source of the core that computes the quantity."""
+        letters = len(self.alphabet.letters)
+        if not _core.kmers_fit(self.k, letters):
+            return _core.substring(letters, [0.0] * (self.k - 1) + [1.0], self.store)
         partner = self.alphabet.strand_codes if self.both_strands else None
-        return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
+        return _core.spectrum(self.k, letters, partner, self.store)
 
 
 @registered("Spectrum")
@@ -105,7 +112,9 @@ class Spectrum(OnColumns):
         Whether a k-mer and its reverse complement count as the same.
     store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}
         How sums over many examples are computed: row by row ("rows"), by a weight store of that
-        name (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto").
+        name (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto"). k-mers
+        that do not fit into 64 bits (of DNA for k > 31, of proteins for k > 14, of bytes for
+        k > 8) are served by "suffix" and "rows", without `both_strands`.
     alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
         The letters of the sequences.
     unknown : {"mismatch", "error"}
@@ -139,10 +148,10 @@ class Spectrum(OnColumns):
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         several = np.ndim(self.k) == 1
         found = tuple(self.k) if several else (self.k,)
-        if not found or not all(is_whole(k) and self._countable(k) for k in found):
+        if not found or not all(is_whole(k) and 1 <= k <= LONGEST for k in found):
             raise ValueError(
                 f"{type(self).__name__}: {self.parameter} must be an integer from 1 to {LONGEST}, "
-                f"or a sequence of them, with fewer than 2^64 possible k-mers, not {self.k!r}"
+                f"or a sequence of them, not {self.k!r}"
             )
         object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
         if self.both_strands:
@@ -157,14 +166,27 @@ class Spectrum(OnColumns):
             raise ValueError(
                 f"{name}: store='suffix' does not support both_strands=True; take store='auto'"
             )
+        if not _core.kmers_fit(max(self.lengths), letters):
+            self._check_long()
         if self.store == "table" and letters ** max(self.lengths) > TABLE_SIZE:
             raise ValueError(
                 f"{name}: store='table' supports 2^28 different k-mers, but there are "
                 f"{letters}^{max(self.lengths)}; take store='hash'"
             )
 
-    def _countable(self, k: int) -> bool:
-        return 1 <= k <= LONGEST and _core.kmers_fit(int(k), len(self.alphabet.letters))
+    def _check_long(self) -> None:
+        """Raise ValueError for options that require k-mers which fit into 64 bits."""
+        name, letters, k = type(self).__name__, len(self.alphabet.letters), max(self.lengths)
+        if self.store not in LONG_STORES:
+            raise ValueError(
+                f"{name}: store={self.store!r} requires fewer than 2^64 possible k-mers, but there "
+                f"are {letters}^{k}; take store='suffix' or 'auto'"
+            )
+        if self.both_strands:
+            raise ValueError(
+                f"{name}: both_strands=True requires fewer than 2^64 possible k-mers, but there "
+                f"are {letters}^{k}; take a smaller {self.parameter}"
+            )
 
     @property
     def parameter(self) -> str:
@@ -177,16 +199,7 @@ class Spectrum(OnColumns):
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
     def resolve(self, X: Data) -> Kernel:
-        if isinstance(self.columns, Columns):
-            return self
-        X = as_input(X)
-        columns = choose(self.columns, X, self.name)
-        if len(columns.indices) != 1:
-            raise ValueError(
-                f"{type(self).__name__}: columns must select one column of X, not "
-                f"{len(columns.indices)}"
-            )
-        return replace(self, columns=columns)
+        return resolve_column(self, X)
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
+from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
+K = TypeVar("K", bound=OnColumns)
 CHECKED = 100  # sequences in which unknown letters are counted
 
 
@@ -116,8 +118,10 @@ def check_length(sequences: Sequences, length: int) -> None:
         )
 
 
-def resolve_length(kernel: Any, X: Any) -> Any:
-    """Return a kernel with its column and the length of the sequences determined from X."""
+def resolve_column(kernel: K, X: Any) -> K:
+    """Return a kernel with its column of sequences determined from X."""
+    if isinstance(kernel.columns, Columns):
+        return kernel
     X = as_input(X)
     columns = choose(kernel.columns, X, kernel.name)
     if len(columns.indices) != 1:
@@ -125,5 +129,11 @@ def resolve_length(kernel: Any, X: Any) -> Any:
             f"{type(kernel).__name__}: columns must select one column of X, not "
             f"{len(columns.indices)}"
         )
-    sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
-    return replace(kernel, columns=columns, length=int(sequences.lengths[0]))
+    return replace(kernel, columns=columns)
+
+
+def resolve_length(kernel: Any, X: Any) -> Any:
+    """Return a kernel with its column and the length of the sequences determined from X."""
+    kernel, X = resolve_column(kernel, X), as_input(X)
+    sequences = read_column(X, kernel.columns, kernel.alphabet, kernel.unknown)
+    return replace(kernel, length=int(sequences.lengths[0]))

@@ -1,0 +1,40 @@
+// Weights of the substrings of sequences, in a suffix array. Words may be of any length and
+// alphabet, and words of several lengths may have weights.
+#pragma once
+#include <optional>
+
+#include "stores/store.h"
+#include "strings/substring_weights.h"
+
+namespace kw {
+
+class SuffixStore : public Store {
+ public:
+  SuffixStore(int letters, std::shared_ptr<const LengthWeights> lengths)
+      : letters_(letters), lengths_(std::move(lengths)) {}
+
+  void clear() override;
+  void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
+  void merge(const Store& other) override;
+  void settle(int threads) override;
+  void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+  void items(const VisitWord& visit) const override;
+  int64_t bytes() const override;
+
+ private:
+  struct Part {
+    int64_t end;  // in the texts
+    double delta;
+  };
+
+  void open();
+  void close_part(double delta);
+
+  const int letters_;
+  const std::shared_ptr<const LengthWeights> lengths_;
+  std::vector<uint8_t> texts_;  // unless settled
+  std::vector<Part> parts_;
+  std::optional<SubstringWeights<1>> settled_;
+};
+
+}  // namespace kw

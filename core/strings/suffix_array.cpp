@@ -1,0 +1,173 @@
+#include "strings/suffix_array.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int32_t kEmpty = -1;
+constexpr int32_t kAhead = 24;               // suffixes whose letters are prefetched
+constexpr int32_t kBetweenLooks = 1 << 20;   // suffixes between two looks at signals
+constexpr int64_t kBytes = int64_t{1} << 8;  // values of a letter
+
+class PositionSet {
+ public:
+  explicit PositionSet(int32_t n) : words_(size_t(n) / 64 + 1) {}
+  void set(int32_t i) { words_[size_t(i) / 64] |= uint64_t{1} << (i % 64); }
+  bool operator[](int32_t i) const { return words_[size_t(i) / 64] >> (i % 64) & 1; }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+// Suffix i is of type S if it precedes suffix i + 1, else of type L; the last one is of type L. It
+// is leftmost S ("LMS") if suffix i - 1 is of type L. Within the bucket of a first letter, L
+// precedes S.
+template <class Letter>
+class InducedSorting {
+ public:
+  InducedSorting(std::span<const Letter> text, int64_t letters, std::span<int32_t> sa)
+      : text_(text.data()), n_(int32_t(text.size())), sa_(sa.data()), starts_(size_t(letters) + 1) {
+    for (Letter letter : text) ++starts_[size_t(letter) + 1];
+    for (size_t c = 1; c < starts_.size(); ++c) starts_[c] += starts_[c - 1];
+  }
+
+  void run() {
+    const PositionSet leftmost = find_leftmost();
+    if (count_ == 0) return induce_from({});
+    sort_substrings(leftmost);
+    const int32_t names = name_substrings(leftmost);
+    sort_leftmost(names);
+    // Starts of the LMS suffixes in the order of the text replace the reduced text.
+    int32_t* starts = sa_ + n_ - count_;
+    for (int32_t i = 0, at = 0; i < n_; ++i)
+      if (leftmost[i]) starts[at++] = i;
+    for (int32_t i = 0; i < count_; ++i) sa_[i] = starts[sa_[i]];
+    induce_from({sa_, size_t(count_)});
+  }
+
+ private:
+  PositionSet find_leftmost() {
+    PositionSet leftmost(n_);
+    bool smaller = false;  // whether suffix i + 1 is of type S
+    for (int32_t i = n_ - 2; i >= 0; --i) {
+      const bool now = text_[i] < text_[i + 1] || (text_[i] == text_[i + 1] && smaller);
+      if (smaller && !now) {
+        leftmost.set(i + 1);
+        ++count_;
+      }
+      smaller = now;
+    }
+    return leftmost;
+  }
+
+  // Sorts substrings from one LMS start to the next: the order of LMS suffixes up to these.
+  void sort_substrings(const PositionSet& leftmost) {
+    std::fill_n(sa_, n_, kEmpty);
+    std::vector<int32_t> end(starts_.begin() + 1, starts_.end());
+    for (int32_t i = 0; i < n_; ++i)
+      if (leftmost[i]) sa_[--end[size_t(text_[i])]] = i;
+    induce();
+    int32_t found = 0;
+    for (int32_t i = 0; i < n_; ++i)
+      if (leftmost[sa_[i]]) sa_[found++] = sa_[i];
+  }
+
+  // Numbers LMS substrings in their order, equal ones equally; the reduced text of these numbers
+  // goes to the end of the array. LMS starts are at least two apart: start i has place i / 2.
+  int32_t name_substrings(const PositionSet& leftmost) {
+    int32_t* places = sa_ + count_;
+    const int32_t room = n_ - count_;
+    std::fill_n(places, room, kEmpty);
+    for (int32_t i = n_ - 1, next = n_ - 1; i >= 0; --i)
+      if (leftmost[i]) {
+        places[i / 2] = next - i + 1;  // letters, those at both ends included
+        next = i;
+      }
+    int32_t names = 0, before = kEmpty, size_before = 0;
+    for (int32_t k = 0; k < count_; ++k) {
+      const int32_t start = sa_[k], size = places[start / 2];
+      // Only the last substring reaches the end of the text, and no other one equals it.
+      const bool same = size == size_before && start + size < n_ && before + size < n_ &&
+                        std::equal(text_ + start, text_ + start + size, text_ + before);
+      names += !same;
+      before = start;
+      size_before = size;
+      places[start / 2] = names - 1;
+    }
+    int32_t* reduced = sa_ + n_;
+    for (int32_t i = room - 1; i >= 0; --i)
+      if (places[i] != kEmpty) *--reduced = places[i];
+    return names;
+  }
+
+  // sa[0 .. count): the order of the LMS suffixes, numbered by their order in the text.
+  void sort_leftmost(int32_t names) {
+    const std::span<const int32_t> reduced(sa_ + n_ - count_, size_t(count_));
+    if (names < count_)
+      InducedSorting<int32_t>(reduced, names, {sa_, size_t(count_)}).run();
+    else
+      for (int32_t i = 0; i < count_; ++i) sa_[reduced[size_t(i)]] = i;
+  }
+
+  // The order of all suffixes from that of the LMS suffixes.
+  void induce_from(std::span<const int32_t> sorted) {
+    std::fill(sa_ + sorted.size(), sa_ + n_, kEmpty);
+    std::vector<int32_t> end(starts_.begin() + 1, starts_.end());
+    for (int32_t k = int32_t(sorted.size()) - 1; k >= 0; --k) {
+      const int32_t start = sa_[k];
+      sa_[k] = kEmpty;
+      sa_[--end[size_t(text_[start])]] = start;
+    }
+    induce();
+  }
+
+  void prefetch(int32_t suffix) const {
+    if (suffix > 0) __builtin_prefetch(text_ + suffix - 1);
+  }
+
+  // Places suffixes of type L from left to right, then those of type S from right to left.
+  void induce() {
+    std::vector<int32_t> next(starts_.begin(), starts_.end() - 1);
+    sa_[next[size_t(text_[n_ - 1])]++] = n_ - 1;
+    for (int32_t i = 0; i < n_; ++i) {
+      if (i + kAhead < n_) prefetch(sa_[i + kAhead]);
+      if (i % kBetweenLooks == 0) check_interrupt();
+      const int32_t before = sa_[i] - 1;
+      if (before >= 0 && text_[before] >= text_[before + 1])
+        sa_[next[size_t(text_[before])]++] = before;
+    }
+    std::copy(starts_.begin() + 1, starts_.end(), next.begin());
+    for (int32_t i = n_ - 1; i >= 0; --i) {
+      if (i >= kAhead) prefetch(sa_[i - kAhead]);
+      if (i % kBetweenLooks == 0) check_interrupt();
+      const int32_t before = sa_[i] - 1;
+      if (before < 0) continue;
+      const Letter letter = text_[before], follower = text_[before + 1];
+      // A suffix of the same first letter is of type S if it is among those placed from the right.
+      if (letter < follower || (letter == follower && i >= next[size_t(letter)]))
+        sa_[--next[size_t(letter)]] = before;
+    }
+  }
+
+  const Letter* text_;
+  const int32_t n_;
+  int32_t* sa_;
+  int32_t count_ = 0;            // of LMS suffixes
+  std::vector<int32_t> starts_;  // of the buckets
+};
+
+}  // namespace
+
+std::vector<int32_t> suffix_array(std::span<const uint8_t> text) {
+  if (int64_t(text.size()) > kLongestText)
+    throw std::length_error("a suffix array has room for 2^31 - 2 letters");
+  std::vector<int32_t> sa(text.size());
+  if (!text.empty()) InducedSorting<uint8_t>(text, kBytes, sa).run();
+  return sa;
+}
+
+}  // namespace kw

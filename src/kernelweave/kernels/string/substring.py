@@ -1,0 +1,181 @@
+"""The substring kernel: common substrings of all lengths, with a weight for each length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kernelweave.common.core import _core
+from kernelweave.common.numbers import as_number, is_whole, not_negative
+from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, found
+from kernelweave.kernels.string.spectrum import LONG_STORES, LONGEST, Texts
+from kernelweave.kernels.string.string_columns import resolve_column
+from kernelweave.model.files.registry import registered
+from kernelweave.sequences.alphabets import Alphabet, as_alphabet
+
+
+@dataclass(frozen=True)
+class SubstringQuantity:
+    """The weighted dot product of substring counts, which the core computes.
+
+    Attributes
+    ----------
+    weights : tuple of floats
+        Weights of substrings of 1, 2, ... letters; the last one is positive.
+    alphabet, store : as in `Substring`
+    """
+
+    weights: tuple[float, ...]
+    alphabet: Alphabet
+    store: str
+
+    def source(self) -> _core.Source:
+        """Return the source of the core that computes the quantity."""
+        return _core.substring(len(self.alphabet.letters), list(self.weights), self.store)
+
+
+@registered("Substring")
+@dataclass(frozen=True)
+class Substring(OnColumns):
+    """Substring kernel: the weighted dot product of the counts of all substrings.
+
+    k(x, y) = sum over all strings u of w(len(u)) #u(x) #u(y), where #u(x) is how often u occurs in
+    x (Vishwanathan and Smola, 2003). Substrings with an unknown letter are not counted. Sums over
+    many examples, and predictions, take time linear in the number of letters, whatever the
+    lengths: matches are found in a suffix array.
+
+    Parameters
+    ----------
+    decay : float, or a sequence of floats, which makes a family
+        Weight of a substring of l letters: ``decay**l``, with 0 < decay <= 1.
+    shortest : int
+        Least length of a substring.
+    longest : int, optional
+        Greatest length; by default 65,534 letters, the most that is possible.
+    weights : sequence of floats, optional
+        Weights w(1), w(2), ... in place of `decay`, `shortest` and `longest`; longer substrings
+        are not counted.
+    store : {"auto", "rows", "suffix"}
+        How sums over many examples are computed: row by row, by a suffix array
+        (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto").
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Spectrum, Substring
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(Substring(0.5)(sequences).round(2))
+    [[10.01  8.56  3.5 ]
+     [ 8.56 10.51  3.5 ]
+     [ 3.5   3.5  37.98]]
+    >>> print(Substring(weights=[0, 1])(sequences) - Spectrum(2)(sequences))
+    [[0. 0. 0.]
+     [0. 0. 0.]
+     [0. 0. 0.]]
+    """
+
+    decay: Any = 0.5
+    shortest: int = field(default=1, kw_only=True)
+    longest: int | None = field(default=None, kw_only=True)
+    weights: tuple[float, ...] | None = field(default=None, kw_only=True)
+    store: str = field(default="auto", kw_only=True)
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        if self.store not in LONG_STORES:
+            raise ValueError(f"Substring: store must be one of {LONG_STORES}, not {self.store!r}")
+        if self.weights is not None:
+            self._check_weights()
+        self._check_decay()
+        self._check_lengths()
+
+    def _check_weights(self) -> None:
+        weights = np.asarray(self.weights, dtype=object)
+        valid = weights.ndim == 1 and all(map(not_negative, weights)) and np.any(weights > 0)
+        if not valid or len(weights) > LONGEST:
+            raise ValueError(
+                f"Substring: weights must be 1 to {LONGEST} finite numbers >= 0, one of them "
+                f"positive, not {self.weights!r}"
+            )
+        if self.is_family or self.shortest != 1 or self.longest is not None:
+            raise ValueError(
+                "Substring: weights takes the place of decay, shortest and longest; pass weights "
+                "alone"
+            )
+        object.__setattr__(self, "weights", tuple(map(float, weights)))
+
+    def _check_decay(self) -> None:
+        several = np.ndim(self.decay) == 1
+        values = tuple(map(as_number, self.decay if several else (self.decay,)))
+        if not values or not all(0 < value <= 1 for value in values):
+            raise ValueError(
+                "Substring: decay must be a number with 0 < decay <= 1, or a sequence of them, not "
+                f"{self.decay!r}"
+            )
+        object.__setattr__(self, "decay", values if several else values[0])
+
+    def _check_lengths(self) -> None:
+        longest = LONGEST if self.longest is None else self.longest
+        for name, value in (("shortest", self.shortest), ("longest", longest)):
+            if not is_whole(value) or not 1 <= value <= LONGEST:
+                raise ValueError(
+                    f"Substring: {name} must be an integer from 1 to {LONGEST}, not {value!r}"
+                )
+        if self.shortest > longest:
+            raise ValueError(
+                f"Substring: shortest={self.shortest} must be at most longest={self.longest}"
+            )
+        for quantity in self.quantities:
+            if not quantity.weights:
+                raise ValueError(
+                    f"Substring: decay={self.decay!r} is 0 in floating point after "
+                    f"shortest={self.shortest} letters; pass a larger decay, or weights"
+                )
+
+    def resolve(self, X: Any) -> Kernel:
+        return resolve_column(self, X)
+
+    @property
+    def is_family(self) -> bool:
+        return isinstance(self.decay, list | tuple | np.ndarray)
+
+    @property
+    def _decays(self) -> tuple[float, ...]:
+        return self.decay if isinstance(self.decay, tuple) else (self.decay,)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        if self.weights is not None:
+            return (self.label({"longest": len(self.weights)}),)
+        return tuple(self.label({"decay": decay}) for decay in self._decays)
+
+    @property
+    def quantities(self) -> tuple[SubstringQuantity, ...]:
+        """The quantities that the core computes, one for each member."""
+        every = [self.weights] if self.weights else [self._powers(decay) for decay in self._decays]
+        return tuple(
+            SubstringQuantity(tuple(np.trim_zeros(weights, "b")), self.alphabet, self.store)
+            for weights in every
+        )
+
+    def _powers(self, decay: float) -> list[float]:
+        lengths = np.arange(1, (self.longest or LONGEST) + 1)
+        powers: list[float] = np.where(lengths >= self.shortest, decay**lengths, 0.0).tolist()
+        return powers
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        view = Texts(found(self, Columns), self.alphabet, self.unknown)
+        return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
