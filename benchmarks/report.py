@@ -40,12 +40,16 @@ class Table:
         self.rows.append(list(cells))
 
     def markdown(self) -> str:
-        """Return the table as Markdown; columns of numbers are set right."""
+        """Return the table as Markdown, with its title."""
+        return f"### {self.title}\n\n{self.body()}"
+
+    def body(self) -> str:
+        """Return rows and notes as Markdown; columns of numbers are aligned right."""
         cells = [[_shown(cell) for cell in row] for row in self.rows]
         numeric = [all(map(_is_number, column)) for column in zip(*self.rows, strict=True)]
         rule = ["---:" if right else "---" for right in numeric]
         lines = ["| " + " | ".join(line) + " |" for line in (self.columns, rule, *cells)]
-        return "\n".join([f"### {self.title}", "", *lines, "", *self.notes, ""])
+        return "\n".join([*lines, "", *self.notes, ""])
 
 
 def _is_number(cell: Any) -> bool:

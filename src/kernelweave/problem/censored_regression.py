@@ -58,7 +58,7 @@ class CensoredRisk(Risk):
         above = f - self.y
         return np.asarray(np.where(self.event, above, np.maximum(above, 0.0)) ** 2)
 
-    def _bias_of(self, F: np.ndarray) -> float:
+    def _bias_of(self, F: np.ndarray, tau: float) -> float:
         """Return the bias at which the derivative of the risk, which is piecewise linear, is 0."""
         points, C, event = self.y - F, self.C, self.event
         order = np.argsort(points)

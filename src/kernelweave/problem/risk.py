@@ -255,11 +255,11 @@ class Risk:
             return np.array([one.best_bias(F[part]) for one, part in pairs])
         if self.tau is None:
             return 0.0
-        return (self._bias_of(F) + self.centre) - self.centre
+        return (self._bias_of(F, self.tau) + self.centre) - self.centre
 
-    def _bias_of(self, F: np.ndarray) -> float:
+    def _bias_of(self, F: np.ndarray, tau: float) -> float:
         """Return the bias that minimises the risk of outputs F, shape (n,), of one output."""
-        return self.loss.best_bias(F, self.y, self.C, self.tau)
+        return self.loss.best_bias(F, self.y, self.C, tau)
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:

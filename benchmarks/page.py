@@ -1,0 +1,121 @@
+"""The chart and the three tables that open docs/benchmarks.md, from one file of results.
+
+    python -m benchmarks.page --run     measure, write benchmarks/page.json, then render
+    python -m benchmarks.page           render what benchmarks/page.json has
+
+Rendered are docs/generated/benchmarks_*.md, which pages include, and docs/generated/benchmarks.png.
+`--run NAME` measures one table and keeps the others; then all tables show their own dates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import datetime, timezone
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from . import report
+from .__main__ import warm_up
+from .report import Table
+from .settings import Settings
+
+RESULTS = Path(__file__).parent / "page.json"
+GENERATED = Path(__file__).parents[1] / "docs" / "generated"
+# Tables of the page, and what the chart calls them.
+TABLES = {
+    "svm_peers": "SVM, one kernel",
+    "mkl_twenty_widths": "MKL, 20 kernels",
+    "strings_peers": "DNA sequences",
+}
+OURS, PEERS = "#1f77b4", "#b0b0b0"
+
+
+def measure(names: list[str], settings: Settings) -> dict[str, Any]:
+    """Return the results of the page, those of `names` measured now."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    warm_up()
+    for name in names:
+        table = import_module(f"benchmarks.{name}").run(settings)
+        place = report.machine()
+        results[name] = {
+            "date": f"{datetime.now(timezone.utc):%Y-%m-%d}",
+            "command": f"python -m benchmarks {name}",
+            "machine": f"{place['cpu']}, {place['cores']} cores, {place['simd']}",
+            "columns": list(table.columns),
+            "rows": table.rows,
+            "notes": table.notes,
+        }
+    return results
+
+
+def rendered(result: dict[str, Any]) -> str:
+    """Return a table of the page as Markdown, with its command, date and machine."""
+    table = Table("", result["columns"], result["rows"], result["notes"])
+    source = f"`{result['command']}`, {result['date']}, {result['machine']}."
+    return "\n".join([source, "", table.body(), ""])
+
+
+def chart(results: dict[str, Any]) -> Figure:
+    """Return bars of CPU time relative to ours, one panel for each table."""
+    names = [name for name in TABLES if name in results]
+    medians = {name: ratios(results[name]) for name in names}
+    heights = [len(found) for found in medians.values()]
+    figure = Figure(figsize=(7.5, 1.0 + 0.32 * sum(heights)), layout="constrained")
+    panels = figure.subplots(len(names), 1, sharex=True, height_ratios=heights, squeeze=False)
+    for axes, name in zip(panels[:, 0], names, strict=True):
+        found = medians[name]
+        places = np.arange(len(found))
+        colours = [OURS if "kernelweave" in label else PEERS for label in found]
+        axes.barh(places, found.values(), color=colours)
+        axes.set_yticks(places, [label.replace("`", "") for label in found])
+        axes.invert_yaxis()
+        axes.set_title(TABLES[name], loc="left", fontsize=10)
+        axes.set_xscale("log")
+        for place, value in zip(places, found.values(), strict=True):
+            axes.text(value * 1.05, place, f"{value:.2g}", va="center", fontsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[-1, 0].set_xlabel("CPU time relative to kernelweave, geometric mean over the sets")
+    return figure
+
+
+def ratios(result: dict[str, Any]) -> dict[str, float]:
+    """Return the geometric mean of the ratios of each method."""
+    columns = result["columns"]
+    label = columns.index("method" if "method" in columns else "model")
+    ratio, found = columns.index("ratio"), dict[str, list[float]]()
+    for row in result["rows"]:
+        if row[ratio] is not None:
+            found.setdefault(row[label], []).append(row[ratio])
+    return {name: float(np.exp(np.mean(np.log(values)))) for name, values in found.items()}
+
+
+def render(results: dict[str, Any]) -> dict[str, str]:
+    """Return the Markdown files of the page by name."""
+    return {f"benchmarks_{name}.md": rendered(results[name]) for name in TABLES if name in results}
+
+
+def main() -> None:
+    """Measure if asked to, then write the files of the page."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.page")
+    parser.add_argument("--run", nargs="*", metavar="NAME", help="tables to measure; all if none")
+    parser.add_argument("--repeats", type=int, default=3)
+    chosen = parser.parse_args()
+    if chosen.run is not None:
+        results = measure(chosen.run or list(TABLES), Settings(repeats=chosen.repeats))
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    results = json.loads(RESULTS.read_text())
+    GENERATED.mkdir(exist_ok=True)
+    for name, text in render(results).items():
+        (GENERATED / name).write_text(text)
+    mpl.use("agg")
+    chart(results).savefig(GENERATED / "benchmarks.png", dpi=150, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main()
