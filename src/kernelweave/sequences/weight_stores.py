@@ -81,8 +81,10 @@ class WeightStore:
 
         Parameters
         ----------
-        X : n sequences: `Sequences`, a list, or a column of strings.
-        delta : (n,) finite numbers.
+        X : n sequences
+            `Sequences`, a list, or a column of strings.
+        delta : ndarray of shape (n,)
+            (n,) finite numbers.
         """
         delta = np.ascontiguousarray(delta, dtype=np.float64)
         examples = self._read(X)
@@ -94,14 +96,30 @@ class WeightStore:
         self._store.add(examples.side, delta)
 
     def lookup(self, X: Data, *, n_jobs: int | None = None) -> np.ndarray:
-        """Return <w, Phi(x)> for n sequences, shape (n,)."""
+        """Return <w, Phi(x)> for n sequences, shape (n,).
+
+        Parameters
+        ----------
+        X : n sequences
+        n_jobs : int or None
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         examples = self._read(X)
         if self._store is None:
             return np.zeros(examples.n)
         return self._store.lookup(examples.side, thread_count(n_jobs))
 
     def merge(self, other: WeightStore) -> None:
-        """Add the weights of another store of the same kernel."""
+        """Add the weights of another store of the same kernel.
+
+        Parameters
+        ----------
+        other : WeightStore
+        """
         if other._store is None:
             return
         if self._store is None:
@@ -116,6 +134,10 @@ class WeightStore:
         """Return the words with non-zero weights, and these weights.
 
         Words are strings, for weighted degree kernels pairs of a position and a string.
+
+        Returns
+        -------
+        dict
         """
         if self._store is None:
             return {}
