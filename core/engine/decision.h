@@ -18,7 +18,7 @@ class Decision {
 
   int64_t outputs() const { return outputs_; }
   ~Decision();
-  // out: outputs x b.n. Any number of threads may ask at the same time.
+  // out: outputs x b.n. It may be called from several threads.
   void decide(const Side& b, int threads, double* out);
 
  private:

@@ -19,7 +19,7 @@ class Mixture {
   Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
           std::unique_ptr<SinglePasses> single);
 
-  // Whether a program consists of such kernels only.
+  // True if a program consists of such kernels only.
   static bool serves(const Program& program);
 
   int64_t n() const { return rows_->side().n; }

@@ -102,7 +102,7 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
                   Sink&& sink) const {
   const Simd& loops = simd();
   const int64_t n = view.n;
-  double least = 0.0;  // of the values of a plane
+  double least = 0.0;  // smallest value of a plane
   int32_t measured = -1;
   for (const Group& group : groups) {
     int64_t m = group.first;

@@ -16,7 +16,7 @@ inline Vec broadcast(double x) { return x - Vec{}; }
 
 // exp(x) for x <= 0 to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a
 // near-minimax polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent
-// bits. Below -708 the result stays at exp(-708), which no sum can tell from zero. NaN stays NaN.
+// bits. Below -708 the result stays at exp(-708), which is zero in any sum. NaN stays NaN.
 inline Vec exp_vec(Vec x) {
   const Vec shift = broadcast(0x1.8p52), least = broadcast(-708.0);
   x = least > x ? least : x;

@@ -13,7 +13,7 @@ constexpr double kHalfCell = 1.0 / 512;  // places in a cell lie in [-kHalfCell,
 // for s >= 0, and [half, 2 half) for s < 0 where there may be such numbers.
 struct Grid {
   double shift = 1.0;  // a power of two
-  double limit = 0.0;  // what is larger counts as this
+  double limit = 0.0;  // larger values are replaced by this
   int64_t base = 0;    // leading bits of the shift
   int64_t half = 1;
   bool both_signs = false;

@@ -1,8 +1,8 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 //
 // All is done for as many sequences at a time as a vector has bits. The mismatches of the words of
-// a diagonal are a sum that gains a letter and loses one. It is kept as bits, a vector for each
-// binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
+// a diagonal are a sum that gains a letter and loses one. It is represented by bits, a vector for
+// each binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
 #include "simd/column_pairs.h"
 
 #include "simd/bits.h"

@@ -30,7 +30,7 @@ class Threshold {
     return std::max(0.0, lifted - d_ * gamma_) * inverse_ / std::max(mu, kTiny);
   }
 
-  // What a change of gamma takes from the curvature: (d / kappa^2)^2 / (1 + active (d / kappa)^2).
+  // Decrease of the curvature by a change of gamma: (d / kappa^2)^2 / (1 + active (d / kappa)^2).
   double coupling() const {
     const double weight = d_ * inverse_;
     return weight * weight / (1.0 + double(active_) * d_ * weight);

@@ -21,13 +21,13 @@ namespace kw {
 
 struct Smoothing {
   double kappa, d;
-  const double* shift;  // of every kernel
+  const double* shift;  // shift of every kernel
 };
 
 struct SkmKernels {
   const double* values;  // kernels x q x q
   IdSpan ids;            // the kernels to work on; all others have eta = 0 and do not change
-  const double* cost;    // of every kernel
+  const double* cost;    // cost of every kernel
 };
 
 // alpha (q values), outputs (kernels x q) and s (one value per kernel) are changed in place.

@@ -1,6 +1,6 @@
 // Weights of words for kernels that count mismatches: one place for every word there can be.
 //
-// What is added is the sum of the words themselves. Before the first look-up the operator of the
+// `add` sums the words themselves. Before the first look-up the operator of the
 // kernel turns it into the weight of every word, near ones included; a look-up is then one read for
 // every word of a sequence.
 #pragma once
@@ -47,8 +47,8 @@ class HammingStore : public Store {
 
   const std::unique_ptr<const HammingParameters> parameters_;
   const WordOperator operator_;
-  Buffer<double> words_;                 // what was added
-  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be settled
+  Buffer<double> words_;                 // sums of added words
+  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be computed
 };
 
 }  // namespace kw

@@ -35,11 +35,11 @@ struct ByDegree {
 
 }  // namespace
 
-// What is read of a sequence from position p on: a word of its letters (the tag is of no account),
+// A sequence from position p on, as it is read: a word of its letters (the tag is ignored),
 // and how many letters matches may have.
 struct WdStore::Reading {
   const PlaneTable& b;
-  const int64_t* j;  // where its number stands: only long matches need it
+  const int64_t* j;  // address of its number, for long matches only
   int64_t p;
   uint64_t word;
   int64_t known;
@@ -101,7 +101,7 @@ struct WdStore::Block {
     for (Record& record : records) out[example(record)] += std::exchange(record.sum, 0.0);
   }
 
-  // Where the records of each letter begin.
+  // First record of each letter.
   std::array<Record*, 256> sections() {
     std::array<std::array<uint32_t, 256>, 4> counts = {};  // four, as one would wait for itself
     int64_t s = 0;
@@ -165,7 +165,7 @@ inline int64_t WdStore::shared_letters(Leaf leaf, const Reading& reading) const 
   return std::min({shared, letters_in(leaf), reading.known});
 }
 
-// Tells the sink what the matches of a sequence give below the table.
+// Passes the weights of the matches of a sequence below the table to the sink.
 template <int P, class Sink>
 inline void WdStore::descend(const Position& position, const Reading& reading, Sink& sink) const {
   int64_t depth = position.depth;
