@@ -23,7 +23,7 @@ class Decision {
 
  private:
   // The sums of each output, compiled by plans with equal bundles. Once in the list it is never
-  // changed: no thread waits for another one, and a fork finds nothing half done.
+  // changed: no thread waits for another one, and a fork sees no partial state.
   struct Compiled {
     std::vector<LinearBundle> bundles;
     std::vector<std::vector<std::unique_ptr<Sums>>> sums;

@@ -1,4 +1,4 @@
-// The engine holds the examples. A solver asks for the kernel inside a working set (block), changes
+// The engine keeps the examples. A solver reads the kernel inside a working set (block), changes
 // some alphas (add), and reads outputs[m, i] = sum_j alpha_j k_m(x_j, x_i). The rows of the shared
 // quantities are cached; weights of kernels may change without any kernel being evaluated again.
 #pragma once

@@ -10,8 +10,7 @@
 namespace kw {
 
 // Vectors as panels of single numbers, and their squared norms. Dense ones are moved to their mean.
-// Of sparse ones the values that are not zero are kept as well: as rows of distances they are read
-// value by value.
+// The nonzero values of sparse vectors are cached as well: rows of distances read them one by one.
 class SingleTable {
  public:
   // Null where distances are cheaper to keep than to compute.

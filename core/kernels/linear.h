@@ -36,11 +36,11 @@ class LinearPlan {
   // Examples of a will be summed up, for examples of b.
   LinearPlan(const Program& program, const Side& a, const Side& b);
 
-  // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). False, and nothing done, where rows
-  // are the cheaper or only way.
+  // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). Returns false without
+  // any effect if rows are cheaper, or the only way.
   bool add(IdSpan rows, std::span<const double> delta, int threads, double* out) const;
-  // What combined(...) needs of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .); empty where rows
-  // are the cheaper or only way.
+  // The part of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .) that combined(...) needs; empty
+  // if rows are cheaper, or the only way.
   std::vector<std::unique_ptr<Sums>> compile(IdSpan rows, std::span<const double> delta,
                                              const double* weights, int threads) const;
   // out[j] += the compiled sum for b_j.
@@ -50,7 +50,7 @@ class LinearPlan {
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
   bool block(IdSpan ids, const double* weights, int threads, double* out) const;
   // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j), by sums or by the rows of one
-  // kernel. False, and nothing done, where kernels cannot be combined.
+  // kernel. Returns false without any effect if kernels cannot be combined.
   bool combine(IdSpan rows, std::span<const double> delta, const double* weights, int threads,
                double* out) const;
   // True if products with the matrices on all examples of a, which is also b, cost far less than

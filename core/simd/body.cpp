@@ -121,8 +121,8 @@ void absent_tile(double ri, const double* __restrict r, double total, double* __
     for (int64_t j = 0; j < n; ++j) v[j] = r[j] != r[j] ? ri : v[j];
 }
 
-// What is below the rounding of the norms is 0: equal vectors are at no distance, in whatever order
-// their products were added up. NaN, a difference of infinite norms, stays NaN.
+// Distances below the rounding error of the norms are 0, so that equal vectors have distance 0 in
+// any order of summation. NaN, a difference of infinite norms, stays NaN.
 void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const double sum = ni + norms[j], s = sum - 2.0 * v[j];

@@ -50,7 +50,7 @@ template <int Digits>
 struct Mismatches {
   Bits digit[Digits] = {};
 
-  // Where one comes and none goes digits are carried, where one goes and none comes borrowed.
+  // Adds 1 with carry where only a mismatch enters, subtracts 1 with borrow where only one leaves.
   KW_INLINE void move(Bits comes, Bits goes) {
     Bits change = comes ^ goes;
     for (int d = 0; d < Digits; ++d) {

@@ -16,7 +16,7 @@ struct PairStrand {
 };
 
 // Words that begin at letters [first, first + width) of x, against words of y: bit i of lane p
-// stands for the words at first + i and p + i, for p in [begin, end). Lanes are taken several at a
+// represents the words at first + i and p + i, for p in [begin, end). Lanes are taken several at a
 // time, so that words behind `end` must not count where there are any.
 struct PairRange {
   int64_t first, width, begin, end;

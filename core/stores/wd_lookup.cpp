@@ -59,9 +59,9 @@ struct WdStore::Reading {
 
 // Sequences that pass all positions together, from the last to the first, always in the order of a
 // dictionary of their letters from the position on: a stable partition by the letter of a position
-// turns the order of the next position into that of this one (Durbin, 2014). So tables and leaves
-// are read from their beginning to their end, whatever their size, and what is known of a sequence
-// travels with it. Those with unknown letters are walked one by one.
+// gives the order at this position from that at the next (Durbin, 2014). So tables and leaves are
+// read sequentially, whatever their size, and the state of a sequence moves with it. Sequences with
+// unknown letters are processed one by one.
 struct WdStore::Block {
   static constexpr int64_t kSize = int64_t{1} << kTagBits;
 

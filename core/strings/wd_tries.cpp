@@ -32,7 +32,7 @@ Range part_of(int64_t length, int64_t part) {
 }  // namespace
 
 // Sequences in the order of a dictionary of their letters from a position on. A stable partition by
-// the letter of a position turns the order of the next position into that of this one (Durbin,
+// the letter of a position gives the order at this position from that at the next (Durbin,
 // 2014). A sequence whose match must end comes before those that share its letters and go on.
 class WdTries::Order {
  public:

@@ -5,7 +5,7 @@
 // Nodes that belong to one sequence alone are left out, and of a chain of nodes with the same
 // sequences the deepest one stays. K v is then two walks over each trie: sums of v from the leaves
 // to the root, and the weights of matches from the root to the leaves. What a sequence shares with
-// no other is a multiple of its own v. The sums at the nodes alone tell v' K v for matches of every
+// no other is a multiple of its own v. The sums at the nodes determine v' K v for matches of every
 // length from every position on: a family of kernels takes no longer than one.
 #pragma once
 #include "strings/wd_kernel.h"
