@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
-def _precision(model: FittedEstimator, X: Any, y: np.ndarray) -> float:
+def _precision(model: FittedEstimator, X: object, y: np.ndarray) -> float:
     """Return the average precision of the second class, whatever its label."""
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 

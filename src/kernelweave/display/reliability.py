@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.types import Data
 from .axes import axes_of, open_sides
 
 if TYPE_CHECKING:
@@ -80,10 +81,10 @@ class ReliabilityDisplay:
     def from_estimator(
         cls,
         estimator: FittedEstimator,
-        X: Any,
+        X: Data,
         y: object,
         *,
-        target: Any = None,
+        target: object = None,
         n_bins: int = 10,
         ax: Axes | None = None,
     ) -> ReliabilityDisplay:
