@@ -11,7 +11,7 @@ from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
-from kernelweave.kernels.parameters import checked, members
+from kernelweave.kernels.parameters import Parameters, checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
 from kernelweave.model.files.registry import registered
@@ -59,7 +59,7 @@ class Sigmoid(Evaluated):
         _ = self.members
 
     @property
-    def members(self) -> list[dict[str, Any]]:
+    def members(self) -> list[Parameters]:
         """The parameters of each member."""
         return members("Sigmoid", {"gamma": self.gamma, "coef0": self.coef0})
 
