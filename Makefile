@@ -17,7 +17,7 @@ $(VENV)/installed: $(BIN)/python $(SOURCES)
 	touch $@
 
 $(VENV)/linters: $(BIN)/python
-	$(BIN)/pip install --quiet clang-format mypy ruff
+	$(BIN)/pip install --quiet clang-format mypy numpydoc ruff
 	touch $@
 
 demo: $(VENV)/installed
@@ -111,6 +111,7 @@ lint: $(VENV)/installed $(VENV)/linters
 	$(BIN)/ruff format --check .
 	cp $$($(BIN)/python -c 'import kernelweave; print(kernelweave.__path__[0])')/_core.pyi src/kernelweave
 	$(BIN)/mypy
+	$(BIN)/python -m tools.docstrings
 	$(BIN)/clang-format --dry-run --Werror $(shell find core -name '*.cpp' -o -name '*.h')
 
 format: $(VENV)/linters

@@ -2,13 +2,8 @@
 
 import logging
 import os
-import sys
-from pathlib import Path
 
 import kernelweave
-
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
 
 project = "Kernelweave"
 author = "the Kernelweave developers"
@@ -18,7 +13,6 @@ version = release = kernelweave.__version__
 extensions = [
     "myst_parser",
     "numpydoc",
-    "plain_docstrings",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_design",
@@ -36,17 +30,6 @@ default_role = "py:obj"  # `names` in docstrings
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False  # the templates list them
-numpydoc_validation_checks = {
-    "GL01",
-    "GL03",  # text begins after the quotes, without blank lines to spare
-    "GL06",
-    "GL07",  # known sections, in their order
-    "GL08",  # a docstring
-    "PR02",  # no parameters that there are not
-    "SS01",
-    "SS04",  # a summary, without blanks before it
-}
-numpydoc_validation_exclude = {r"\.(score|get_metadata_routing)$"}  # scikit-learn's
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

@@ -1,4 +1,4 @@
-// What the files share that know Python: arrays, checks, and the names of each other.
+// Shared by the files that use Python: arrays, checks, and declarations.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

@@ -26,7 +26,7 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
                                       n_jobs);
 }
 
-// What the bindings call on every engine.
+// Operations that the bindings call on every engine.
 template <typename Kind>
 concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
   { engine.n() } -> std::same_as<int64_t>;
@@ -75,7 +75,7 @@ std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
   return smaller;
 }
 
-// What all engines can do.
+// Operations of all engines.
 template <EngineKind Kind>
 nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) {
   return nb::class_<Kind>(m, name, doc)

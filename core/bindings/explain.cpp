@@ -1,4 +1,4 @@
-// What explanations ask of the core.
+// Functions of the core for explanations.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>

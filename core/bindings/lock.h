@@ -1,6 +1,6 @@
 // The interpreter's lock, given back and taken again.
 //
-// When a process ends, Python ends its other threads as soon as they ask for the lock: it unwinds
+// When a process ends, Python ends its other threads as soon as they request the lock: it unwinds
 // their stacks, and C++ ends the process where a frame may not be left in this way. Here such a
 // thread waits for the end instead, as Python itself lets it from version 3.14 on.
 #pragma once

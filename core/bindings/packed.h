@@ -18,7 +18,7 @@ struct PackedSequences {
   SequenceView view;
 
  private:
-  std::vector<nanobind::object> arrays_;  // kept alive
+  std::vector<nanobind::object> arrays_;  // keeps the arrays alive
 };
 
 }  // namespace kw

@@ -1,5 +1,5 @@
-// What solvers ask of the core: the best alphas of a working set and the best weights of a model,
-// pair by pair.
+// Functions of the core for solvers: the best alphas of a working set and the best weights of a
+// model, pair by pair.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 

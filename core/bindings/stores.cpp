@@ -34,7 +34,7 @@ struct NamedStore {
   }
 };
 
-// The store that a kernel asks for; `letters` are to be added.
+// The store of a kernel; `letters` will be added.
 NamedStore store_of(const Source& source, int64_t letters) {
   if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
     return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};

@@ -44,7 +44,7 @@ nb::object released(Growing<T>& values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
 }
 
-// What Python makes its `Sequences` of.
+// Parts of the Python class `Sequences`.
 nb::dict packed(SequenceBuilder& builder) {
   nb::dict parts;
   const bool ragged = builder.ragged(), masked = builder.unknown.size() > 0;

@@ -1,4 +1,4 @@
-// What sums of string kernels say about single words, for Python.
+// Weights of single words in sums of string kernels, for Python.
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 

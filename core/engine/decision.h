@@ -18,12 +18,12 @@ class Decision {
 
   int64_t outputs() const { return outputs_; }
   ~Decision();
-  // out: outputs x b.n. Any number of threads may ask at the same time.
+  // out: outputs x b.n. It may be called from several threads.
   void decide(const Side& b, int threads, double* out);
 
  private:
   // The sums of each output, compiled by plans with equal bundles. Once in the list it is never
-  // changed: no thread waits for another one, and a fork finds nothing half done.
+  // changed: no thread waits for another one, and a fork sees no partial state.
   struct Compiled {
     std::vector<LinearBundle> bundles;
     std::vector<std::vector<std::unique_ptr<Sums>>> sums;

@@ -1,4 +1,4 @@
-// The engine holds the examples. A solver asks for the kernel inside a working set (block), changes
+// The engine keeps the examples. A solver reads the kernel inside a working set (block), changes
 // some alphas (add), and reads outputs[m, i] = sum_j alpha_j k_m(x_j, x_i). The rows of the shared
 // quantities are cached; weights of kernels may change without any kernel being evaluated again.
 #pragma once
@@ -27,9 +27,9 @@ class Engine {
   void blocks(IdSpan ids, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(IdSpan ids, std::span<const double> delta);
-  // Whether the cache has room for all that products keep.
+  // True if the cache has room for all that products keep.
   bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
-  // Whether most of the time of a product does not depend on the number of examples.
+  // True if most of the time of a product does not depend on the number of examples.
   bool products_are_fixed() const { return linear_.products_are_fixed(); }
   // The matrices of the kernels, for products with vectors; null where these are no cheaper than
   // rows, or must keep more than there is room for.

@@ -19,7 +19,7 @@ class Mixture {
   Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
           std::unique_ptr<SinglePasses> single);
 
-  // Whether a program consists of such kernels only.
+  // True if a program consists of such kernels only.
   static bool serves(const Program& program);
 
   int64_t n() const { return rows_->side().n; }
@@ -39,7 +39,7 @@ class Mixture {
   void quadratic(IdSpan ids, std::span<const double> alpha, double* out);
   void quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double> alpha,
                          double* out) const;
-  // The same, and the combined outputs of alpha from nothing: pairs of ids are evaluated once for
+  // The same, and the combined outputs of alpha from scratch: pairs of ids are evaluated once for
   // both, and for both of their examples. No rows are cached.
   void combine(IdSpan ids, std::span<const double> alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.

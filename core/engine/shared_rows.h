@@ -78,9 +78,9 @@ class SharedRows {
  private:
   // Cost of the values of a pair, in units of reading one value from a long row.
   double reads() const;
-  // Whether rows of so many examples against each other are read rather than computed.
+  // True if rows of so many examples against each other are read rather than computed.
   bool gathers(int64_t count) const;
-  // Whether so many new rows are cached: writing to new memory costs more than cheap values, and
+  // True if so many new rows are cached: writing to new memory costs more than cheap values, and
   // passes over many examples are rare.
   bool keeps_rows(int64_t count) const;
 

@@ -19,7 +19,7 @@ const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
 const CellBasis<kWideTerms> kWideBasis(kWideHalf);
 const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
 
-// Where each of n examples stands in a list of some of them, or -1.
+// Position of each of n examples in a list of some of them, or -1.
 std::vector<int64_t> positions(IdSpan ids, int64_t n) {
   const int64_t count = int64_t(ids.size());
   std::vector<int64_t> found(n, -1);
@@ -37,7 +37,7 @@ class MomentPass {
         grid_(grid),
         position_(positions(ids, table.n())),
         columns_(columns) {
-    weights_.assign(support_->panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
+    weights_.assign(support_->panels() * kPanel, 0.0f);  // padding of the last panel has weight 0
     std::copy(alpha.begin(), alpha.end(), weights_.begin());
   }
 
@@ -68,7 +68,7 @@ class MomentPass {
   const SingleTable& table_;
   const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
-  const std::vector<int64_t> position_;  // of each example among those summed over
+  const std::vector<int64_t> position_;  // position of each example among those summed over
   const IdSpan columns_;
   Buffer<float> weights_;
 };

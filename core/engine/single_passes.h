@@ -25,7 +25,7 @@ class SingleFamily {
  public:
   SingleFamily(const Program& program, int64_t plane, std::shared_ptr<const SingleTable> table);
 
-  // Whether cells are narrow enough for its kernels, and distances accurate enough.
+  // True if cells are narrow enough for its kernels, and distances accurate enough.
   bool serves(const Program& program) const;
   SingleFamily subset(IdSpan ids) const;
   void weigh(const Program& program, const double* weights);
@@ -75,7 +75,7 @@ class SinglePasses {
                double* out) const;
 
  private:
-  // What one family adds for other examples, among which those of ids have places, or -1.
+  // Contribution of one family to other examples; `ids` have places among them, or -1.
   void add(const SingleFamily& family, const SingleTable& others, IdSpan ids, IdSpan places,
            std::span<const double> delta, int threads, double* out) const;
 

@@ -10,8 +10,7 @@
 namespace kw {
 
 // Vectors as panels of single numbers, and their squared norms. Dense ones are moved to their mean.
-// Of sparse ones the values that are not zero are kept as well: as rows of distances they are read
-// value by value.
+// The nonzero values of sparse vectors are cached as well: rows of distances read them one by one.
 class SingleTable {
  public:
   // Null where distances are cheaper to keep than to compute.
@@ -21,7 +20,7 @@ class SingleTable {
   int64_t n() const { return n_; }
   int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
   double largest_norm() const;
-  double usual_norm() const;  // that nearly all examples do not exceed
+  double usual_norm() const;  // bound of the norms of nearly all examples
 
  private:
   friend class SingleRows;
@@ -29,7 +28,7 @@ class SingleTable {
   explicit SingleTable(const DenseTable& table);
   explicit SingleTable(const SparseTable& table);
   bool sparse() const { return !starts_.empty(); }
-  // Where the first value of example i is; those after it are kPanel apart.
+  // Address of the first value of example i; the others are kPanel apart.
   float* place(int64_t i) { return values_.data() + i / kPanel * kPanel * d_ + i % kPanel; }
   const float* place(int64_t i) const {
     return values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
@@ -43,7 +42,7 @@ class SingleTable {
 
   int64_t n_, d_;
   Buffer<float> values_, norms_;
-  // Of sparse vectors: what is listed of example i begins at starts_[i].
+  // For sparse vectors: the entries of example i begin at starts_[i].
   std::vector<float> listed_;
   std::vector<int32_t> columns_;
   std::vector<int64_t> starts_;

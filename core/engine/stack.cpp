@@ -19,7 +19,7 @@ Stack::Stack(int64_t n, int64_t kernels, int threads)
       values_(n * tiles_ * kernels * kTile),
       outputs_(n * kernels, 0.0) {
   if (n_ % kTile == 0) return;
-  for (int64_t i = 0; i < n_; ++i)  // what is beyond the last example
+  for (int64_t i = 0; i < n_; ++i)  // padding beyond the last example
     for (int64_t m = 0; m < kernels_; ++m)
       std::fill(values(i, tiles_ - 1, m) + n_ % kTile, values(i, tiles_ - 1, m) + kTile, 0.0);
 }

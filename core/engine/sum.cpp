@@ -9,7 +9,7 @@
 namespace kw {
 namespace {
 
-constexpr double kReads = 4.0;  // of a long row, in the time that a value of a kernel takes
+constexpr double kReads = 4.0;  // values of a long row read in the time of one kernel evaluation
 
 // All that the kernels of a program read of some examples.
 class SideTable : public Table {

@@ -88,7 +88,7 @@ struct TileValues {
   int64_t row_stride, plane_stride;
 };
 
-// Where the values of rows come from. `pack` prepares at most `pack_rows` of the rows, to which r0
+// Source of the values of rows. `pack` prepares at most `pack_rows` of the rows, to which r0
 // and r1 of `tile` refer; `tile` may write into `tile_size` values of scratch memory.
 template <typename Source>
 concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out) {

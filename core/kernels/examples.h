@@ -1,5 +1,5 @@
 // Examples as the core sees them: for each shared quantity of a program one table, and for each
-// normalisation slot one vector. Arrays may belong to somebody else, who is kept alive.
+// normalisation slot one vector. Arrays may have another owner, which is kept alive.
 #pragma once
 #include <array>
 #include <concepts>
@@ -26,7 +26,7 @@ Array<T> own(std::vector<T> values) {
   return {held->data(), held};
 }
 
-// 128 bits that tell examples apart.
+// 128 bits that distinguish examples.
 using Fingerprint = std::array<uint64_t, 2>;
 
 class Table {

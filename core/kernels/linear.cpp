@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kColumns = 65536;            // columns that a thread works on at a time, at most,
 constexpr int64_t kValues = int64_t{1} << 24;  // and their values
 constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
-constexpr int64_t kPackBytes = int64_t{1} << 26;  // of rows that are packed at a time
+constexpr int64_t kPackBytes = int64_t{1} << 26;  // bytes of rows that are packed at a time
 
 using Terms = std::vector<LinearTerm>;
 
@@ -42,7 +42,7 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   term.slots = std::move(varying);
 }
 
-// What kernels without weight add.
+// Contribution of kernels without weight.
 struct NoSums : Sums {
   void lookup(const Table&, int64_t, int64_t, double*, int64_t) const override {}
 };
@@ -191,7 +191,7 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
   });
 }
 
-// What a bundle adds to a block.
+// Contribution of a bundle to a block.
 struct LinearPlan::BlockPart {
   std::shared_ptr<const Quantity> quantity;  // with the weights of its planes; null: not known
   std::shared_ptr<const Table> table;

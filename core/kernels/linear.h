@@ -17,7 +17,7 @@ struct LinearTerm {
   bool operator==(const LinearTerm&) const = default;
 };
 
-// What a program computes, as sums of terms; nothing if some kernel is not linear.
+// The result of a program as sums of terms; empty if a kernel is not linear.
 std::optional<std::vector<LinearTerm>> linear_terms(const Program& program);
 
 // Terms that share their source and normalisations.
@@ -36,36 +36,36 @@ class LinearPlan {
   // Examples of a will be summed up, for examples of b.
   LinearPlan(const Program& program, const Side& a, const Side& b);
 
-  // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). False, and nothing done, where rows
-  // are the cheaper or only way.
+  // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). Returns false without
+  // any effect if rows are cheaper, or the only way.
   bool add(IdSpan rows, std::span<const double> delta, int threads, double* out) const;
-  // What combined(...) needs of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .); empty where rows
-  // are the cheaper or only way.
+  // The part of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .) that combined(...) needs; empty
+  // if rows are cheaper, or the only way.
   std::vector<std::unique_ptr<Sums>> compile(IdSpan rows, std::span<const double> delta,
                                              const double* weights, int threads) const;
   // out[j] += the compiled sum for b_j.
   void apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads, double* out) const;
-  // What one plan has compiled can be applied by another one with equal bundles.
+  // Plans with equal bundles can share what one of them has compiled.
   const std::vector<LinearBundle>& bundles() const { return bundles_; }
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
   bool block(IdSpan ids, const double* weights, int threads, double* out) const;
   // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j), by sums or by the rows of one
-  // kernel. False, and nothing done, where kernels cannot be combined.
+  // kernel. Returns false without any effect if kernels cannot be combined.
   bool combine(IdSpan rows, std::span<const double> delta, const double* weights, int threads,
                double* out) const;
-  // Whether products with the matrices on all examples of a, which is also b, cost far less than
+  // True if products with the matrices on all examples of a, which is also b, cost far less than
   // rows.
   bool multiplies() const;
   // These products; null where they do not. What there is no room for is made anew for every vector
   // if `keeps_parts` says so.
   std::unique_ptr<Products> products(int64_t room, int threads) const;
-  // What products keep in memory where there is room: all of them, and out[m] those of kernel m.
+  // Memory of cached products, in total, and out[m] for kernel m.
   int64_t product_bytes() const;
   void product_bytes(double* out) const;
   bool keeps_parts() const;
-  // Whether most of their time does not depend on the number of examples.
+  // True if most of their time does not depend on the number of examples.
   bool products_are_fixed() const;
-  // Whether those of single kernels take no longer than those of their sum.
+  // True if those of single kernels take no longer than those of their sum.
   bool products_are_separate() const;
 
  private:

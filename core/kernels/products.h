@@ -11,7 +11,7 @@ class Products {
   // Part of a sum of kernels: the planes of one quantity between normalisations.
   struct Part {
     LinearBundle bundle;
-    std::shared_ptr<const Quantity> quantity;  // of its own, where it needs a single plane; or null
+    std::shared_ptr<const Quantity> quantity;  // own quantity if one plane is needed; or null
     std::unique_ptr<Product> product;
     std::vector<double> unit;  // the product of the normalisations of each example
     std::vector<bool> counts;  // whether a plane has a weight

@@ -71,8 +71,8 @@ class Program {
   int64_t n_planes() const { return n_planes_; }
   int64_t stack_size() const { return deepest_; }
   void check(const Side& side) const;  // throws where tables or vectors are missing
-  // Throws where examples of a cannot be compared with examples of b. Whatever runs a program
-  // relies on it: nothing behind looks at the kind or the size of a table again.
+  // Throws if examples of a cannot be compared with examples of b. Functions that run a program
+  // rely on it: they do not check the kind or the size of a table again.
   void check(const Side& a, const Side& b) const;
   const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
   const std::vector<Group>& groups() const { return groups_; }
@@ -102,7 +102,7 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
                   Sink&& sink) const {
   const Simd& loops = simd();
   const int64_t n = view.n;
-  double least = 0.0;  // of the values of a plane
+  double least = 0.0;  // smallest value of a plane
   int32_t measured = -1;
   for (const Group& group : groups) {
     int64_t m = group.first;

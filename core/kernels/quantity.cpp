@@ -24,7 +24,7 @@ struct VectorRows : Rows {
   std::vector<double> values;
   std::vector<double> norms;
   std::vector<int64_t> ids;
-  int64_t width = 0;  // of a panel; 0: no panels
+  int64_t width = 0;  // width of a panel; 0: no panels
   bool same = false;  // rows and columns are the same examples
 };
 

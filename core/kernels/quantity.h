@@ -24,8 +24,8 @@ struct ChosenRows : Rows {
   const std::vector<int64_t> ids;
 };
 
-// Where the values of a tile go: row r (counted from the first row of the tile) of plane p starts
-// at data + p * plane_stride + r * row_stride.
+// Destination of the values of a tile: row r (counted from the first row of the tile) of plane p
+// starts at data + p * plane_stride + r * row_stride.
 struct TileOut {
   double* data;
   int64_t row_stride;
@@ -51,7 +51,7 @@ struct SumRequest {
   const double* planes = nullptr;  // weights that combine all planes into one, or null
 };
 
-// What products with the matrix of all examples cost.
+// Cost of products with the matrix of all examples.
 struct ProductCosts {
   bool cheap = false;        // a product costs about as much as reading the examples
   int64_t bytes = 0;         // memory that products keep
@@ -91,7 +91,7 @@ class Quantity {
   virtual int64_t row_bytes(const Table& /*a*/) const { return int64_t(sizeof(int64_t)); }
   // Cost of a value, in units of reading one value from a long row.
   virtual double reads(const Table& a) const = 0;
-  // Whether `bound` tells how large values can become in size.
+  // True if `bound` bounds the absolute values.
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }
   virtual bool both_signs() const { return true; }
@@ -101,7 +101,7 @@ class Quantity {
   virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
     return nullptr;
   }
-  // Whether single rows inside a small set are cheapest as sums of one row each.
+  // True if single rows inside a small set are cheapest as sums of one row each.
   virtual bool rows_by_sums(const Table& /*a*/) const { return false; }
   // The sum of rows times their factors, or null if evaluating row by row is cheaper.
   virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const SumRequest& /*request*/) const {

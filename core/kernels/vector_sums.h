@@ -1,4 +1,4 @@
-// A sum of dot products is the dot product with a sum: w = sum_r factors[r] x_r, kept densely.
+// A sum of dot products is the dot product with a sum: w = sum_r factors[r] x_r, as a dense vector.
 #pragma once
 #include "kernels/quantity.h"
 

@@ -21,7 +21,7 @@ inline Bits odd(Bits a, Bits b, Bits c) {
 inline Bits most(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
 }
-// Where three digits, the first one lowest, are M.
+// Mask of the places where three digits, lowest first, are M.
 template <int M>
 inline Bits equal(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);

@@ -16,7 +16,7 @@ inline Vec broadcast(double x) { return x - Vec{}; }
 
 // exp(x) for x <= 0 to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a
 // near-minimax polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent
-// bits. Below -708 the result stays at exp(-708), which no sum can tell from zero. NaN stays NaN.
+// bits. Below -708 the result stays at exp(-708), which is zero in any sum. NaN stays NaN.
 inline Vec exp_vec(Vec x) {
   const Vec shift = broadcast(0x1.8p52), least = broadcast(-708.0);
   x = least > x ? least : x;
@@ -121,8 +121,8 @@ void absent_tile(double ri, const double* __restrict r, double total, double* __
     for (int64_t j = 0; j < n; ++j) v[j] = r[j] != r[j] ? ri : v[j];
 }
 
-// What is below the rounding of the norms is 0: equal vectors are at no distance, in whatever order
-// their products were added up. NaN, a difference of infinite norms, stays NaN.
+// Distances below the rounding error of the norms are 0, so that equal vectors have distance 0 in
+// any order of summation. NaN, a difference of infinite norms, stays NaN.
 void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const double sum = ni + norms[j], s = sum - 2.0 * v[j];

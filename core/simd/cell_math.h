@@ -55,8 +55,8 @@ inline FourRows<Scalar> transpose(FourOf<Scalar> a, FourOf<Scalar> b, FourOf<Sca
   return rows;
 }
 
-// Where numbers s >= 0 lie: the cells that the leading bits of s + shift tell, counted from that of
-// the shift, and the places in them, in [-half, half).
+// The cells of numbers s >= 0, given by the leading bits of s + shift and counted from the cell of
+// the shift, and the positions inside them, in [-half, half).
 template <typename Scalar, int64_t lanes>
 struct Places {
   typename Vectors<Scalar, lanes>::Words cell;

@@ -9,11 +9,11 @@ constexpr int64_t kTerms = 4;            // coefficients of a cell
 constexpr int kTail = 44;                // bits of a double that vary inside a cell
 constexpr double kHalfCell = 1.0 / 512;  // places in a cell lie in [-kHalfCell, kHalfCell)
 
-// Where a number s lies: in the cell that the leading bits of |s| + shift tell. Cells are [0, half)
+// The cell of a number s is given by the leading bits of |s| + shift. Cells are [0, half)
 // for s >= 0, and [half, 2 half) for s < 0 where there may be such numbers.
 struct Grid {
   double shift = 1.0;  // a power of two
-  double limit = 0.0;  // what is larger counts as this
+  double limit = 0.0;  // larger values are replaced by this
   int64_t base = 0;    // leading bits of the shift
   int64_t half = 1;
   bool both_signs = false;

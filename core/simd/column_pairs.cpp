@@ -1,8 +1,8 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 //
 // All is done for as many sequences at a time as a vector has bits. The mismatches of the words of
-// a diagonal are a sum that gains a letter and loses one. It is kept as bits, a vector for each
-// binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
+// a diagonal are a sum that gains a letter and loses one. It is represented by bits, a vector for
+// each binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
 #include "simd/column_pairs.h"
 
 #include "simd/bits.h"
@@ -50,7 +50,7 @@ template <int Digits>
 struct Mismatches {
   Bits digit[Digits] = {};
 
-  // Where one comes and none goes digits are carried, where one goes and none comes borrowed.
+  // Adds 1 with carry where only a mismatch enters, subtracts 1 with borrow where only one leaves.
   KW_INLINE void move(Bits comes, Bits goes) {
     Bits change = comes ^ goes;
     for (int d = 0; d < Digits; ++d) {

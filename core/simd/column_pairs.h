@@ -18,9 +18,9 @@ struct ColumnTask {
   ColumnStrand x, y;
   uint64_t flipped[kMostPlanes];  // bits by which codes differ from those of their partners
   int n_planes;
-  int64_t length;       // of a word, at most 63
+  int64_t length;       // length of a word, at most 63
   int64_t classes;      // numbers of mismatches that count: 0, 1, ..., classes - 1
-  int64_t digits;       // of counters
+  int64_t digits;       // binary digits of counters
   int64_t first_digit;  // 0: a pair counts once; 1: it counts twice
 };
 
@@ -46,7 +46,7 @@ struct ColumnLoops {
   void (*count)(const ColumnTask& task, const ColumnDiagonal& diagonal, uint64_t* counters);
   // Adds one to a counter for each bit that is set.
   void (*add)(const uint64_t* bits, uint64_t* counter);
-  // What a counter says, a number for each sequence.
+  // Values of a counter, one for each sequence.
   void (*read)(const uint64_t* counter, int64_t digits, uint64_t* numbers);
 };
 

@@ -6,7 +6,7 @@
 namespace kw {
 
 constexpr int64_t kGameLanes = 16;     // support vectors of a tile
-constexpr int64_t kMaxGameDegree = 8;  // of the polynomial in a product
+constexpr int64_t kMaxGameDegree = 8;  // largest degree of the polynomial in a product
 
 // Nodes and weights of a quadrature on [0, 1].
 struct NodesAndWeights {

@@ -1,6 +1,6 @@
-// What the files share that are compiled once per SIMD level (KW_LEVEL). They may not instantiate
+// Shared by the files that are compiled once per SIMD level (KW_LEVEL). They may not instantiate
 // code that other files share (no standard containers or algorithms): the linker could keep the
-// copy built for a newer machine. What is here has no name outside of a file.
+// copy built for a newer CPU. Names in this file have internal linkage.
 #pragma once
 
 #include <stdint.h>

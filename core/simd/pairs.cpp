@@ -1,9 +1,9 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 //
-// Mismatches of words are sums of bits along a diagonal. They are kept as bits, too: a number for
-// each weight of a binary digit, so that logical operations add 64 of them in every lane. A word of
-// 11 letters is one of 5, the next 5, and one letter; one of 5 is 2 + 2 + 1: the carry of a sum
-// takes the odd letter in.
+// Mismatches of words are sums of bits along a diagonal. They are represented by bits, too: a
+// number for each weight of a binary digit, so that logical operations add 64 of them in every
+// lane. A word of 11 letters is one of 5, the next 5, and one letter; one of 5 is 2 + 2 + 1: the
+// carry of a sum takes the odd letter in.
 #include "simd/pairs.h"
 
 #include "simd/bits.h"
@@ -12,7 +12,7 @@ namespace kw {
 namespace {
 
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
-constexpr int kMostDigits = 6;  // of numbers up to 63
+constexpr int kMostDigits = 6;  // binary digits of numbers up to 63
 
 template <int N>
 struct Number {
@@ -48,7 +48,7 @@ struct Batch {
   int filled = 0;
 };
 
-// What is done with a batch.
+// Processes a batch.
 struct Visitor {
   virtual void visit(Batch& batch) = 0;
 };

@@ -16,7 +16,7 @@ struct PairStrand {
 };
 
 // Words that begin at letters [first, first + width) of x, against words of y: bit i of lane p
-// stands for the words at first + i and p + i, for p in [begin, end). Lanes are taken several at a
+// represents the words at first + i and p + i, for p in [begin, end). Lanes are taken several at a
 // time, so that words behind `end` must not count where there are any.
 struct PairRange {
   int64_t first, width, begin, end;
@@ -28,8 +28,8 @@ struct PairTask {
   int64_t n_ranges;
   // Bits of these numbers, at first + p, are the pairs that count; null: all do.
   const uint64_t* some;
-  int planes;       // of the alphabet
-  int64_t length;   // of a word, at most 63
+  int planes;       // bit planes of the alphabet
+  int64_t length;   // length of a word, at most 63
   int64_t classes;  // numbers of mismatches that count: 0, 1, ..., classes - 1
 };
 

@@ -75,11 +75,11 @@ struct Simd {
   const GameLoops* games;           // Shapley values of products, games.h
 };
 
-// The level in use. Throws std::invalid_argument for a level that is unknown or that this machine
-// does not have.
+// The level in use. Throws std::invalid_argument for a level that is unknown or that this CPU
+// does not support.
 const Simd& simd();
 void use_simd(const char* name);
-// Names of the levels of this machine, best last, as a null-terminated list.
+// Names of the levels of this CPU, best last, as a null-terminated list.
 const char* const* simd_levels();
 
 }  // namespace kw

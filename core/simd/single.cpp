@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kFloats = 2 * kLanes;  // in a register
 constexpr int64_t kRowsAtOnce = kLanes == 8 ? 4 : 2;
-constexpr int64_t kVectors = 4;  // of columns at once
+constexpr int64_t kVectors = 4;  // vectors of columns at once
 using Vec = Vectors<float, kFloats>::Numbers;
 using Ints = Vectors<float, kFloats>::Words;
 using Four = FourOf<float>;

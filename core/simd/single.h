@@ -7,9 +7,9 @@ namespace kw {
 
 constexpr int64_t kPanel = 64;  // examples that are stored side by side, feature by feature
 constexpr int64_t kStrip = 32;  // rows whose sums are single numbers before they are added up
-constexpr int64_t kApart = 4;   // sums of powers that are kept apart: none waits for another
+constexpr int64_t kApart = 4;   // independent sums of powers, for instruction-level parallelism
 
-// Values are polynomials in at most 64 cells, as many as two lookups in two registers tell apart:
+// Values are polynomials in at most 64 cells, as many as two lookups in two registers distinguish:
 // of degree 4 in four narrow cells for every factor of two, or of degree 6 in two wide ones. Sums
 // of powers go up to the cube, in eight cells.
 constexpr int64_t kValueCells = 64, kNarrowTerms = 5, kWideTerms = 7, kMomentTerms = 4;
@@ -20,10 +20,10 @@ constexpr int64_t kCoefficients = kTermByTerm + kCellStride * kValueCells;
 constexpr int kNarrowTail = 21, kWideTail = 22, kMomentTail = 20;
 constexpr float kNarrowHalf = 0.125f, kWideHalf = 0.25f, kMomentHalf = 0.0625f;
 
-// Where a number s >= 0 lies: in the cell that the leading bits of s + shift tell.
+// The cell of a number s >= 0 is given by the leading bits of s + shift.
 struct SingleGrid {
   float shift = 1.0f;        // a power of two
-  float limit = 0.0f;        // what is larger counts as this
+  float limit = 0.0f;        // larger values are replaced by this
   bool wide = false;         // whether values have wide cells
   int64_t moment_cells = 0;  // up to the limit
 

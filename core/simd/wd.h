@@ -31,7 +31,8 @@ struct WdTile {
       starts;  // passes * words: where a match may start; null: wherever the row is known
   const uint64_t*
       rows;     // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters
-  bool paired;  // rows lie side by side in groups, as columns do, and row r meets column r alone
+  bool paired;  // rows lie side by side in groups, as columns do, and row r is compared with column
+                // r only
   const uint64_t* columns;    // n_groups * (planes + masked) * words * kWdGroup
   int64_t n_rows, n_columns;  // columns are padded to whole groups
   void* matches;  // words * kWdGroup words, aligned to 64 bytes: where a match mask has room

@@ -181,8 +181,8 @@ class SmoothedSvm {
   std::vector<double> F, row, bend, diagonal;
 };
 
-// Where alpha_i ends when it rises, and when it falls: at a bound, or at zero, where the derivative
-// of |alpha| jumps.
+// The largest and smallest alpha_i of a line search: a bound, or zero, where the derivative of
+// |alpha| jumps.
 double top(const Conjugates& conj, int64_t i, double a) {
   return conj.term().eps[i] > 0.0 && a < 0.0 ? 0.0 : conj.highest(i);
 }

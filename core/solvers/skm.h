@@ -21,15 +21,15 @@
 namespace kw {
 
 struct Smoothing {
-  const double* kappa;  // of every kernel
+  const double* kappa;  // one for each kernel
   double d;
-  const double* shift;  // of every kernel
+  const double* shift;  // one for each kernel
 };
 
 struct SkmKernels {
   const double* values;  // kernels x q x q
   IdSpan ids;            // the kernels to work on; all others have eta = 0 and do not change
-  const double* cost;    // of every kernel
+  const double* cost;    // cost of every kernel
 };
 
 // alpha (q values), outputs (kernels x q) and s (one value per kernel) are changed in place.

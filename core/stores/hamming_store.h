@@ -1,8 +1,8 @@
 // Weights of words for kernels that count mismatches: one place for every word there can be.
 //
-// What is added is the sum of the words themselves. Before the first look-up the operator of the
-// kernel turns it into the weight of every word, near ones included; a look-up is then one read for
-// every word of a sequence.
+// `add` sums the words themselves. Before the first look-up the operator of the
+// kernel maps the sums to the weight of every word, including similar words; a look-up is then one
+// read for every word of a sequence.
 #pragma once
 #include <functional>
 
@@ -36,7 +36,7 @@ class HammingStore : public Store {
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
-  // Settles a store that nothing will be added to: it takes half of the memory.
+  // Computes the weights of a store to which no more is added: it takes half of the memory.
   void close(int threads);
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
@@ -47,8 +47,8 @@ class HammingStore : public Store {
 
   const std::unique_ptr<const HammingParameters> parameters_;
   const WordOperator operator_;
-  Buffer<double> words_;                 // what was added
-  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be settled
+  Buffer<double> words_;                 // sums of added words
+  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be computed
 };
 
 }  // namespace kw

@@ -1,5 +1,5 @@
 // Sparse weight stores: w = sum_r delta_r Phi(x_r), a vector indexed by words, of which only the
-// words that occur are kept, and <w, Phi(x)> for new sequences x. Sonnenburg, Raetsch and Rieck
+// words that occur are cached, and <w, Phi(x)> for new sequences x. Sonnenburg, Raetsch and Rieck
 // (2007, section 4.3) call the operations clear, add and lookup.
 //
 // Adding may put work off; `settle` does it, once before the first look-up.

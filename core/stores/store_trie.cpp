@@ -68,9 +68,9 @@ class TrieStore : public NumberStore {
         visit_below(next, depth + 1, kmer * rule.letters + letter, visit);
   }
 
-  std::vector<uint64_t> places_;  // what each letter of a k-mer counts
+  std::vector<uint64_t> places_;  // place value of each letter of a k-mer
   Edges edges_;
-  std::vector<double> weights_;  // of each node
+  std::vector<double> weights_;  // weight of each node
 };
 
 }  // namespace

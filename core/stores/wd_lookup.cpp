@@ -35,11 +35,11 @@ struct ByDegree {
 
 }  // namespace
 
-// What is read of a sequence from position p on: a word of its letters (the tag is of no account),
+// A sequence from position p on, as it is read: a word of its letters (the tag is ignored),
 // and how many letters matches may have.
 struct WdStore::Reading {
   const PlaneTable& b;
-  const int64_t* j;  // where its number stands: only long matches need it
+  const int64_t* j;  // address of its number, for long matches only
   int64_t p;
   uint64_t word;
   int64_t known;
@@ -59,9 +59,9 @@ struct WdStore::Reading {
 
 // Sequences that pass all positions together, from the last to the first, always in the order of a
 // dictionary of their letters from the position on: a stable partition by the letter of a position
-// turns the order of the next position into that of this one (Durbin, 2014). So tables and leaves
-// are read from their beginning to their end, whatever their size, and what is known of a sequence
-// travels with it. Those with unknown letters are walked one by one.
+// gives the order at this position from that at the next (Durbin, 2014). So tables and leaves are
+// read sequentially, whatever their size, and the state of a sequence moves with it. Sequences with
+// unknown letters are processed one by one.
 struct WdStore::Block {
   static constexpr int64_t kSize = int64_t{1} << kTagBits;
 
@@ -101,7 +101,7 @@ struct WdStore::Block {
     for (Record& record : records) out[example(record)] += std::exchange(record.sum, 0.0);
   }
 
-  // Where the records of each letter begin.
+  // First record of each letter.
   std::array<Record*, 256> sections() {
     std::array<std::array<uint32_t, 256>, 4> counts = {};  // four, as one would wait for itself
     int64_t s = 0;
@@ -165,7 +165,7 @@ inline int64_t WdStore::shared_letters(Leaf leaf, const Reading& reading) const 
   return std::min({shared, letters_in(leaf), reading.known});
 }
 
-// Tells the sink what the matches of a sequence give below the table.
+// Passes the weights of the matches of a sequence below the table to the sink.
 template <int P, class Sink>
 inline void WdStore::descend(const Position& position, const Reading& reading, Sink& sink) const {
   int64_t depth = position.depth;

@@ -7,8 +7,8 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kTableBits = 16;   // of the largest table of a position
-constexpr int64_t kMarkedBits = 18;  // of the largest mask of places with something below them
+constexpr int64_t kTableBits = 16;   // bits of the largest table of a position
+constexpr int64_t kMarkedBits = 18;  // bits of the largest mask of places with children
 
 // The smallest table with three places for every two sequences: with fewer places too many of them
 // are shared, more take longer to fill than they save.
@@ -128,7 +128,7 @@ uint32_t WdStore::letter(Leaf leaf, int64_t depth) const {
   return code;
 }
 
-// What the added sequences look like from position p on: themselves, and their shifted copies.
+// The added sequences from position p on: themselves, and their shifted copies.
 void WdStore::windows(int64_t p, const WordReader& read, std::vector<uint64_t>& out) const {
   out.clear();
   const int64_t most = parameters_.largest_shift(), most_letters = std::min(degree_, length_ - p);

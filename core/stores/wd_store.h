@@ -40,7 +40,7 @@ class WdStore : public Store {
     std::shared_ptr<const PlaneTable> table;
     std::vector<double> delta;
   };
-  // What lies below a place of the trie: `count` leaves, or children (count == kBranch).
+  // The children of a place of the trie: `count` leaves, or children (count == kBranch).
   struct Link {
     uint32_t first = 0, count = 0;
   };
@@ -55,7 +55,7 @@ class WdStore : public Store {
   static constexpr uint32_t kBranch = ~uint32_t{0}, kBucket = 12;
   struct Position {
     int depth = 0;
-    const double* weights = nullptr;  // of matches that start here, by length
+    const double* weights = nullptr;  // weights of matches that start here, by length
     // For each length up to depth a table by letters: the weight of the match of that length (where
     // lengths are told apart) or of all matches up to it.
     std::vector<Buffer<double>> levels;
@@ -119,7 +119,7 @@ class WdStore : public Store {
   const WdParameters parameters_;
   const int64_t length_, degree_, passes_;
   const WdValue value_;
-  int64_t planes_ = 0;  // of the letters; known once something was added
+  int64_t planes_ = 0;  // bit planes of the letters; set by the first sequence
   int64_t tail_ = 0;    // words of a leaf behind its head: the planes, where matches may be long
   std::vector<Batch> batches_;
   bool settled_ = true;

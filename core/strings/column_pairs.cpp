@@ -154,7 +154,7 @@ void ColumnPairs::count_alone(const SequenceView& a, const SequenceView& b,
                               const SequencePairs& pairs, const Visit& visit) {
   WordPairs alone(rule_, task_.classes);
   HammingRule one_strand = rule_;
-  one_strand.both_strands = false;  // that of the columns will do
+  one_strand.both_strands = false;  // the strand of the columns is enough
   std::map<int64_t, Strands> columns;
   std::optional<Strands> own;
   for (size_t i = 0; i < pairs.rows.size(); ++i) {

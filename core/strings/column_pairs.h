@@ -17,7 +17,7 @@ class Columns {
 
   // At most as many as a vector has bits; some may be the same.
   void fill(const SequenceView& view, IdSpan sequences);
-  // Where words of the longest one may begin.
+  // Positions at which words of the longest sequence may begin.
   int64_t places() const { return places_; }
   ColumnStrand strand() const;
 
@@ -51,8 +51,8 @@ class ColumnPairs {
   void count_own(const SequenceView& view, std::vector<int64_t> sequences, const Visit& visit);
 
  private:
-  // Whether it pays for so many pairs of sequences of so many letters: all words weigh the same,
-  // and bits tell partners. Shorter ones count as parts of a pair.
+  // True if it pays for so many pairs of sequences of so many letters: all words weigh the same,
+  // and bits identify partners. Shorter ones count as parts of a pair.
   bool pays(double pairs, int64_t letters) const;
   void count_block(const SequenceView& a, const SequenceView& b, const SequencePairs& pairs,
                    const Visit& visit);

@@ -13,7 +13,7 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kRowsOfBlock = 16;  // of pairs that are compared at a time
+constexpr int64_t kRowsOfBlock = 16;  // rows of pairs that are compared at a time
 
 // Positions in a list of sequences in the order of their lengths.
 std::vector<int64_t> by_length(const SequenceView& view, IdSpan sequences) {
@@ -36,7 +36,7 @@ double typical_length(const SequenceView& view) {
 // Nanoseconds, as measured on one core of an AMD EPYC with AVX-512: of a pair of letters that are
 // compared, of a place of a table that is transformed, and of a word that is added or looked up.
 constexpr double kPair = 0.035, kPlace = 6.0, kWord = 4.0;
-constexpr double kPlaceOfLarge = 24.0;  // of a table that is larger than `kSmallTable`
+constexpr double kPlaceOfLarge = 24.0;  // cost of a place of a table larger than `kSmallTable`
 // Places of a table that takes no longer to transform than the words of a training set to compare.
 constexpr uint64_t kSmallTable = uint64_t{1} << 24;
 

@@ -11,10 +11,11 @@ namespace {
 constexpr int64_t kManyWords = int64_t{1}
                                << 23;  // from which on parts of them have their own table
 constexpr int64_t kProductParts = 2;   // as many whatever the threads
-constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
-constexpr size_t kTables = 4;          // of single members that are kept at a time
-constexpr int64_t kWordsPerPlace = 2;  // of a table, up to which words are kept in its order
-constexpr int64_t kFewWords = int64_t{1} << 21;  // that are kept in its order in any case
+constexpr int64_t kSequences = 1024;   // sequences that a thread looks up at a time
+constexpr size_t kTables = 4;          // tables of single members that are cached at a time
+constexpr int64_t kWordsPerPlace =
+    2;  // per place of a table: up to this, words are cached in its order
+constexpr int64_t kFewWords = int64_t{1} << 21;  // so few words are always cached in its order
 
 int64_t letters_of(const SequenceView& view) {
   int64_t total = 0;

@@ -1,7 +1,7 @@
 // The matrix of kernels that count mismatches, as what it makes of vectors: the words of all
 // sequences go into one table, the operator of the kernel is applied to it, and every sequence sums
 // up the numbers of its words. Where there are no more than a few words for each place of the table
-// they are kept in its order; otherwise they are read from the sequences again and again.
+// they are cached in its order; otherwise they are read from the sequences each time.
 #pragma once
 #include "stores/hamming_store.h"
 #include "strings/hamming_kernel.h"
@@ -15,7 +15,7 @@ class HammingProduct : public Product {
   // keeps: whether there will be so many products that an order of words pays.
   HammingProduct(const HammingParameters& parameters, const SequenceTable& table, bool keeps);
 
-  // What a product takes.
+  // Cost of a product.
   static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
 
   void weigh(const double* planes, int threads) override;
@@ -29,7 +29,7 @@ class HammingProduct : public Product {
   Buffer<double> words(const double* v, int threads) const;
   // out[p * n + i] += what spectrum p makes of v for sequence i; by rows.
   void multiply(std::span<const double> spectra, const double* v, int threads, double* out) const;
-  // What `outputs` adds for a few members; by rows, or from the table of `words`.
+  // Contribution of a few members to `outputs`, by rows or from the table of `words`.
   void outputs_by_rows(const double* v, IdSpan ids, const std::vector<int64_t>& members,
                        int threads, double* out) const;
   void outputs_by_words(Buffer<double> all, IdSpan ids, const std::vector<int64_t>& members,
@@ -41,8 +41,8 @@ class HammingProduct : public Product {
   const SequenceView view_;
   const WordOperator operator_;
   const int64_t letters_;
-  std::unique_ptr<const WordRows> rows_;  // null where they are not kept
-  std::vector<double> spectrum_;          // of the weighted sum of the members
+  std::unique_ptr<const WordRows> rows_;  // null if they are not cached
+  std::vector<double> spectrum_;          // eigenvalues of the weighted sum of the members
 };
 
 }  // namespace kw

@@ -22,9 +22,9 @@ struct KmerRule {
   uint64_t reverse_complement(uint64_t kmer, int64_t length) const;
 };
 
-constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other has longer ones
+constexpr int64_t kLongestKmer = 63;  // for two letters; larger alphabets have shorter k-mers
 
-// Whether k letters are a k-mer: letters^k fits into 64 bits, so that no k-mer is the largest
+// True if k letters are a k-mer: letters^k fits into 64 bits, so that no k-mer is the largest
 // number, which maps keep for themselves.
 bool kmers_fit(int64_t k, uint64_t letters);
 

@@ -75,7 +75,7 @@ class LocalityKernel : public Quantity {
   }
 
   const int64_t window_;
-  std::vector<double> powers_;  // of the share of matches in a window
+  std::vector<double> powers_;  // powers of the share of matches in a window
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ struct ParseError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// A letter as a message shows it.
+// A letter as it is displayed in a message.
 std::string shown_letter(char letter);
 
 class SequenceParser {
@@ -27,7 +27,7 @@ class SequenceParser {
 
   SequenceBuilder builder;
   Growing<uint8_t> names;      // headers one after the other, without the mark
-  Growing<int64_t> name_ends;  // where each ends
+  Growing<int64_t> name_ends;  // end of each name
 
  private:
   enum class Line { start, header, letters, plus, quality };

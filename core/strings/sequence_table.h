@@ -12,7 +12,7 @@ class SequenceTable : public Table {
   std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const SequenceView view;
-  const std::shared_ptr<const void> owner;  // keeps what the view shows alive
+  const std::shared_ptr<const void> owner;  // owns the memory of the view
 };
 
 inline const SequenceView& sequences_of(const Table& table) {

@@ -45,7 +45,7 @@ bool known_bytes(const SequenceView& view, int64_t size) {
   return !bad;
 }
 
-// Two bits can tell four letters apart: an alphabet of fewer leaves codes that mean nothing.
+// Two bits encode four letters: smaller alphabets leave codes unused.
 bool known_words(const SequenceView& view) {
   uint64_t bad = 0;
   for (int64_t i = 0; i < view.n && view.letters < 4; ++i) {

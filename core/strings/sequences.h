@@ -34,7 +34,7 @@ struct SequenceView {
   int64_t n = 0;
   int64_t length = 0;
   bool planes = true;
-  int letters = 4;  // of the alphabet; codes are below it, or unknown
+  int letters = 4;  // size of the alphabet; codes are below it, or unknown
   const uint64_t* words = nullptr;
   const uint64_t* unknown = nullptr;
   const uint8_t* bytes = nullptr;

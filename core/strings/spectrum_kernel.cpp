@@ -81,7 +81,7 @@ double squared_counts(const std::vector<uint64_t>& kmers) {
   return total;
 }
 
-// Letters of the first sequence, which stands for all.
+// Letters of the first sequence; all sequences have the same alphabet.
 int64_t typical_length(const Table& a) {
   const SequenceView& view = sequences_of(a);
   return view.n ? view.length_of(0) : 0;

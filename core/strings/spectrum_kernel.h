@@ -1,5 +1,5 @@
 // The spectrum kernel (Leslie, Eskin and Noble, 2002): k(x, y) = sum_u #u(x) #u(y) over all k-mers
-// u. Counts are never kept: k-mers are read off the packed sequences whenever they are needed.
+// u. Counts are not cached: k-mers are read from the packed sequences when needed.
 #pragma once
 #include "kernels/quantity.h"
 #include "stores/kmer_store.h"

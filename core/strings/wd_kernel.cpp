@@ -31,11 +31,11 @@ bool WdParameters::allows(int64_t i, int64_t shift) const {
 
 namespace {
 
-constexpr int64_t kPassBytes = 1 << 18;  // of rows under several shifts, which stay in the cache
+constexpr int64_t kPassBytes = 1 << 18;  // bytes of rows under several shifts that fit in the cache
 constexpr int64_t kMostSteps = 1 << 26;  // words compared between two looks at signals, about
 
 struct WdRows : Rows {
-  std::vector<uint64_t> words;  // of each row: planes, then the mask of known letters
+  std::vector<uint64_t> words;  // per row: planes, then the mask of known letters
 };
 
 // Bit p of the result is bit p + shift of the source, zero from outside.

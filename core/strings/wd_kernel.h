@@ -34,7 +34,7 @@ struct WdParameters {
   double weight(int64_t p, int64_t k) const {
     return places.empty() ? weights[k] : weights[k] * places[p * degree() + k];
   }
-  // Whether a match may start at position i of the sequence that lags behind by |shift|.
+  // True if a match may start at position i of the sequence that lags behind by |shift|.
   bool allows(int64_t i, int64_t shift) const;
 };
 
@@ -63,7 +63,7 @@ class WdKernel : public Quantity {
   const int64_t length;
 
  private:
-  // Whether matches count by their position.
+  // True if matches count by their position.
   bool positional() const;
   double pair_cost() const;
   void weigh_places();

@@ -12,7 +12,7 @@ namespace kw {
 namespace {
 
 constexpr int64_t kTrieParts =
-    4;  // of the positions, summed up apart: as many whatever the threads
+    4;  // parts of the positions with separate sums, for any number of threads
 
 // A sequence from a position on: its letters, the first one highest, and how many of them a match
 // may have.
@@ -32,7 +32,7 @@ Range part_of(int64_t length, int64_t part) {
 }  // namespace
 
 // Sequences in the order of a dictionary of their letters from a position on. A stable partition by
-// the letter of a position turns the order of the next position into that of this one (Durbin,
+// the letter of a position gives the order at this position from that at the next (Durbin,
 // 2014). A sequence whose match must end comes before those that share its letters and go on.
 class WdTries::Order {
  public:
@@ -77,7 +77,7 @@ class WdTries::Order {
     return a_.masked && (a_.unknown(i)[p / 64] >> (p % 64) & 1);
   }
 
-  // Where the records of each letter begin; unknown ones, which share nothing, come first.
+  // First record of each letter; unknown letters, which match nothing, come first.
   std::array<Record*, 257> sections(int64_t p) {
     std::array<int64_t, 257> counts = {};
     for (int64_t i = 0; i < a_.n; ++i) ++counts[hidden(uint32_t(i), p) ? 256 : letters_[i]];

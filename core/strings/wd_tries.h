@@ -5,7 +5,7 @@
 // Nodes that belong to one sequence alone are left out, and of a chain of nodes with the same
 // sequences the deepest one stays. K v is then two walks over each trie: sums of v from the leaves
 // to the root, and the weights of matches from the root to the leaves. What a sequence shares with
-// no other is a multiple of its own v. The sums at the nodes alone tell v' K v for matches of every
+// no other is a multiple of its own v. The sums at the nodes determine v' K v for matches of every
 // length from every position on: a family of kernels takes no longer than one.
 #pragma once
 #include "strings/wd_kernel.h"
@@ -15,7 +15,7 @@ namespace kw {
 
 class WdTries : public Product {
  public:
-  // Whether matches fit into a word, and sequences are not shifted.
+  // True if matches fit into a word, and sequences are not shifted.
   static bool serves(const WdKernel& kernel, const PlaneTable& a);
   // Bytes that the tries of n sequences take at most.
   static int64_t bytes(const PlaneTable& a);
@@ -33,9 +33,9 @@ class WdTries : public Product {
   // Nodes come after their children; the root is the last one.
   struct Trie {
     Buffer<uint32_t> leaf;    // the deepest node of each sequence
-    Buffer<uint32_t> parent;  // of each node
-    Buffer<uint8_t> depth;    // of each node: the letters that its sequences share
-    Buffer<uint8_t> known;    // of each sequence: the longest match; empty: the same for all
+    Buffer<uint32_t> parent;  // parent of each node
+    Buffer<uint8_t> depth;    // of a node: number of letters that its sequences share
+    Buffer<uint8_t> known;    // of a sequence: longest possible match; empty: equal for all
   };
   class Order;
   class Growth;
@@ -44,11 +44,11 @@ class WdTries : public Product {
   int64_t known(const Trie& trie, int64_t p, int64_t i) const;
   // The sum of v over the sequences of each node of the trie of a position.
   void sum_up(const Trie& trie, const double* v, Buffer<double>& values) const;
-  // What the trie of a position adds to each result.
+  // Contribution of the trie of a position to each result.
   void add_product(const Trie& trie, int64_t p, const double* v, double* out) const;
   void add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const;
   void add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan ids, double* out) const;
-  // The first position in [begin, end) whose trie is kept.
+  // The first position in [begin, end) whose trie is cached.
   int64_t first_kept(int64_t begin, int64_t end) const;
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
   // Makes the tries of positions [begin, end), the last one first, and calls take(p, trie).
@@ -64,8 +64,8 @@ class WdTries : public Product {
   const int64_t n_, length_, degree_;
   std::vector<double> reach_;  // length x (degree + 1): the weight of a match and all shorter ones
   const double kept_;          // part of the tries
-  std::vector<Trie> tries_;    // of all positions, empty where they are not kept
-  std::vector<double> own_;    // what v_i adds to (K v)_i beyond the nodes of i
+  std::vector<Trie> tries_;    // of all positions; empty if not cached
+  std::vector<double> own_;    // contribution of v_i to (K v)_i beyond the nodes of i
 };
 
 }  // namespace kw

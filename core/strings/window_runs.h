@@ -5,7 +5,7 @@
 
 namespace kw {
 
-constexpr int64_t kShortestRun = 8;    // of windows, from which on sharing pays,
+constexpr int64_t kShortestRun = 8;    // number of windows from which on sharing is faster,
 constexpr int64_t kLongestRun = 1024;  // and that are taken at a time
 
 // How many sequences from i on, before `end`, are such windows without unknown letters; at most

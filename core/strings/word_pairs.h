@@ -37,13 +37,13 @@ class Strand {
   int64_t places() const { return places_; }
   int64_t words() const { return words_; }
   PairStrand pairs() const;
-  // Of the word that begins at letter i.
+  // Properties of the word that begins at letter i.
   double weight(int64_t i) const { return weight_.empty() ? 1.0 : weight_[i]; }
   bool weighted() const { return !weight_.empty(); }
 
  private:
   std::vector<uint8_t> codes_;
-  std::unique_ptr<uint64_t[]> offsets_;  // of each plane, and of the words
+  std::unique_ptr<uint64_t[]> offsets_;  // offsets of each plane, and of the words
   std::vector<double> weight_;
   int planes_;
   int64_t places_, words_ = 0, stride_;

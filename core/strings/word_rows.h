@@ -13,7 +13,7 @@ class WordRows {
  public:
   WordRows(const SequenceView& view, const HammingRule& rule, int64_t rows, int64_t width);
 
-  // What the words of so many letters take at most.
+  // Upper bound of the memory of the words of so many letters.
   static int64_t bytes(const HammingRule& rule, int64_t letters);
 
   // Sets a row to the words of all sequences, of both strands where the rule says so, times v.

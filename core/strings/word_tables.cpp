@@ -7,7 +7,7 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kPositionParts = 8;  // of the positions, each filled by one thread
+constexpr int64_t kPositionParts = 8;  // parts of the positions, each filled by one thread
 
 }  // namespace
 
@@ -65,8 +65,8 @@ WordTables::WordTables(WdWordRule rule, const PlaneTable& a, const double* delta
   });
 }
 
-// What a sequence adds to intervals that begin at [from, to). Words are followed from so far left
-// that all which reach there are known.
+// Contribution of a sequence to intervals that begin in [from, to). Words are followed from so far
+// left that all which reach there are known.
 void WordTables::add(const Sequence& sequence, int64_t s, double delta, int64_t from, int64_t to) {
   const int64_t degree = rule_.degree, shift = rule_.shifts[s];
   thread_local std::vector<double> right, left, both, before_left, before_both;

@@ -1,4 +1,4 @@
-// What a sum of weighted degree kernels says about single words: k-mer extraction (Sonnenburg,
+// Weights of single words in a sum of weighted degree kernels: k-mer extraction (Sonnenburg,
 // Raetsch and Rieck, 2007, section 4.6.2).
 //
 // A sum sum_i delta_i k(x_i, .) gives every word v at every position q a weight. The weight of a
@@ -21,7 +21,7 @@
 namespace kw {
 
 struct WdWordRule {
-  int64_t letters;                 // of the alphabet
+  int64_t letters;                 // size of the alphabet
   int64_t degree;                  // the longest word of the kernel
   std::vector<int64_t> shifts;     // a sequence counts as it is, and shifted
   std::vector<double> weights;     // shifts x length x degree: of a word, by where it begins

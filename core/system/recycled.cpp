@@ -26,7 +26,7 @@ struct Waiting {
   size_t bytes = 0;
 };
 
-Waiting& kept = *new Waiting;  // outlives whatever gives back at the end
+Waiting& kept = *new Waiting;  // never destroyed: buffers may be returned at exit
 
 // Sizes are rounded up to a few per power of two, so that nearly equal ones share their buffers.
 size_t rounded(size_t bytes) {

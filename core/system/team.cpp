@@ -92,7 +92,7 @@ class Team {
   std::atomic<bool> busy{false};  // serves a caller
 
  private:
-  // Returns how many workers there are, at most as many as are asked for: a system that has no more
+  // Returns how many workers there are, at most as many as requested: a system that has no more
   // threads to give does not keep the caller from working.
   int grow(int workers) {
     try {

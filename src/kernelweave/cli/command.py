@@ -13,9 +13,9 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ TERMINATED = 143
 QUIET = "Print no progress, remarks or warnings."
 BGZF = {".bed": "bed", ".bedgraph": "bed", ".bg": "bed", ".vcf": "vcf"}  # tabix format by suffix
 
+Options: TypeAlias = Mapping[str, Any]  # values of the options of a command, by name
 Function = TypeVar("Function", bound=Callable[..., object])
 
 

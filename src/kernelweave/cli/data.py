@@ -143,28 +143,20 @@ def _suffix(path: str) -> str:
 
 def read_examples(path: str, windows: Windows, *, alphabet: object = "dna") -> Data:
     """Return all examples of a file, or of standard input ("-")."""
-    if path == STDIN:
-        with standard_input() as (kind, stream):
-            return _read(stream, "standard input", kind, "\t", windows, alphabet)
-    return _read(path, path, kind_of(path), SEPARATORS.get(_suffix(path)), windows, alphabet)
+    with source_of(path) as source:
+        if source.kind == "regions":
+            return _regions(source, windows, alphabet)
+        windows.refuse_for(source.name)
+        if source.kind == "table":
+            return _rows(read_frame(source.file, source.separator))
+        (found,) = read_blocks(source.file, alphabet, records=None)
+        check_letters(found, source.name)
+        return Data(found, list(found.names or []))
 
 
-def _read(
-    source: Any, name: str, kind: str, separator: str | None, windows: Windows, alphabet: Any
-) -> Data:
-    if kind == "regions":
-        return _regions(source, name, windows, alphabet)
-    windows.refuse_for(name)
-    if kind == "table":
-        return _rows(read_frame(source, separator))
-    (found,) = read_blocks(source, alphabet, records=None)
-    check_letters(found, name)
-    return Data(found, list(found.names or []))
-
-
-def _regions(source: Any, name: str, windows: Windows, alphabet: Any) -> Data:
-    regions, sequences = windows.cut(read_bed(source), alphabet)
-    check_letters(sequences, name)
+def _regions(source: Source, windows: Windows, alphabet: object) -> Data:
+    regions, sequences = windows.cut(read_bed(source.file), alphabet)
+    check_letters(sequences, source.name)
     chromosomes = regions.chromosomes
     return Data(sequences, regions.names, regions=True, chromosomes=chromosomes)
 
@@ -240,29 +232,49 @@ def _is_fasta(path: str) -> bool:
 
 def read_in_blocks(path: str, windows: Windows, *, alphabet: object = "dna") -> Iterator[Data]:
     """Yield the examples of a file, or of standard input, in blocks."""
+    with source_of(path) as source:
+        if source.kind == "regions":
+            yield _regions(source, windows, alphabet)
+            return
+        windows.refuse_for(source.name)
+        if source.kind == "sequences":
+            for block in read_blocks(source.file, alphabet, records=BLOCK):
+                check_letters(block, source.name)
+                yield Data(block, list(block.names or []))
+        elif source.separator is None:
+            yield from map(_rows, parquet_blocks(path, BLOCK))
+        else:
+            yield from map(_rows, text_blocks(source.file, source.separator, BLOCK))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of examples.
+
+    Attributes
+    ----------
+    file : str or binary stream
+    name : str
+        Its name in messages.
+    kind : {"table", "sequences", "regions"}
+    separator : str or None
+        Separator of the columns of a table; None for Parquet.
+    """
+
+    file: str | BinaryIO
+    name: str
+    kind: str
+    separator: str | None
+
+
+@contextmanager
+def source_of(path: str) -> Iterator[Source]:
+    """Give the source that a path names; "-" is standard input."""
     if path == STDIN:
         with standard_input() as (kind, stream):
-            yield from _blocks(stream, "standard input", kind, "\t", windows, alphabet)
+            yield Source(stream, "standard input", kind, "\t")
     else:
-        separator = SEPARATORS.get(_suffix(path))
-        yield from _blocks(path, path, kind_of(path), separator, windows, alphabet)
-
-
-def _blocks(
-    source: Any, name: str, kind: str, separator: str | None, windows: Windows, alphabet: Any
-) -> Iterator[Data]:
-    if kind == "regions":
-        yield _regions(source, name, windows, alphabet)
-        return
-    windows.refuse_for(name)
-    if kind == "sequences":
-        for block in read_blocks(source, alphabet, records=BLOCK):
-            check_letters(block, name)
-            yield Data(block, list(block.names or []))
-    elif separator is None:
-        yield from map(_rows, parquet_blocks(source, BLOCK))
-    else:
-        yield from map(_rows, text_blocks(source, separator, BLOCK))
+        yield Source(path, path, kind_of(path), SEPARATORS.get(_suffix(path)))
 
 
 @contextmanager

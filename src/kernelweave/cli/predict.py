@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
 
+from ..common.types import Data
 from .command import Command, jobs, key_file, read_key, region_options, with_options
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def command(
             raise ValueError(f"{input}: contains no examples")
 
 
-def _columns(model: FittedEstimator, X: Any, contributions: bool) -> dict[str, np.ndarray]:
+def _columns(model: FittedEstimator, X: Data, contributions: bool) -> dict[str, np.ndarray]:
     """Return the columns of the output by name, each of shape (n,)."""
     from .calibration import probabilities
 

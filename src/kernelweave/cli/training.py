@@ -23,6 +23,7 @@ from ..kernels import Kernel
 from ..kernels.default import sequence_candidates
 from ..sequences import Sequences
 from ..sequences.alphabets import PROTEIN, as_alphabet
+from .command import Options
 from .data import Data, Windows, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 from .tables import sequence_columns
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
-def _precision(model: FittedEstimator, X: Any, y: np.ndarray) -> float:
+def _precision(model: FittedEstimator, X: object, y: np.ndarray) -> float:
     """Return the average precision of the second class, whatever its label."""
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 
@@ -43,7 +44,7 @@ SCORES: dict[str, dict[str, object]] = {
 }
 
 
-def read_data(options: dict[str, Any]) -> Data:
+def read_data(options: Options) -> Data:
     """Return the examples that the options of `fit` name."""
     windows, alphabet = Windows.of(options), options["alphabet"]
     two = options["positive"], options["negative"]
@@ -110,7 +111,7 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
     )
 
 
-def test_scores(model: FittedEstimator, data: Data, options: dict[str, Any]) -> dict[str, float]:
+def test_scores(model: FittedEstimator, data: Data, options: Options) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
     kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
     if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
@@ -122,7 +123,7 @@ def test_scores(model: FittedEstimator, data: Data, options: dict[str, Any]) -> 
     return found
 
 
-def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
+def _sequences_only(data: Data, options: Options) -> Data:
     """Return the sequence columns of a table without --kernel, or all columns if it has none."""
     found = sequence_columns(data.X, as_alphabet(options["alphabet"]))
     others = [str(name) for name in data.X.columns if name not in found]
@@ -148,7 +149,7 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
         )
 
 
-def task_of(data: Data, options: dict[str, object]) -> str:
+def task_of(data: Data, options: Options) -> str:
     """Return "classify", "regress" or "one-class"."""
     if options["task"] != "auto":
         return str(options["task"])
@@ -163,7 +164,7 @@ def _norm(given: Any) -> float:
         raise ValueError(f"--norm must be a number of at least 1, or inf, not {given!r}") from None
 
 
-def make_estimator(options: dict[str, Any], data: Data) -> Any:
+def make_estimator(options: Options, data: Data) -> Any:
     """Return the estimator for the options and the data."""
     chosen = {name: options[name] for name in ("loss", "class_weight", "tol", "max_time")}
     chosen |= {"C": options["cost"]}
@@ -216,7 +217,7 @@ def _for_column(alphabet: object, aligned: bool, name: str) -> list[Kernel]:
 
 
 def cross_validated(
-    estimator: FittedEstimator, data: Data, options: dict[str, Any]
+    estimator: FittedEstimator, data: Data, options: Options
 ) -> dict[str, dict[str, Any]] | None:
     """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
     if options["cv"] is None and options["cv_groups"] is None:
@@ -241,7 +242,7 @@ def cross_validated(
     return result
 
 
-def folds(options: dict[str, Any], data: Data, classes: bool) -> Any:
+def folds(options: Options, data: Data, classes: bool) -> Any:
     """Return the splitter of --cv: shuffled folds that keep groups together, if there are any."""
     count, seed = options["cv"] or 5, options["seed"]
     if options["cv_groups"] is None:

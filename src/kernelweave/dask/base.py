@@ -59,7 +59,7 @@ class DaskEstimator(MKLEstimator):
         return X
 
     @staticmethod
-    def _resolve(kernels: Any, X: Data) -> list[Kernel]:
+    def _resolve(kernels: object, X: Data) -> list[Kernel]:
         with naming_partition(listed(kernels), X):
             return resolved(listed(kernels), X)
 

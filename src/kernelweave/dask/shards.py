@@ -5,13 +5,12 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from distributed import Future
 
 from ..engines.shard import Shard
-from ..engines.shards import Arguments
+from ..engines.shards import Arguments, Value
 from .cluster import Cluster, Lost
 
 ATTEMPTS = 5  # number of times that tasks are submitted if their message is lost
@@ -36,10 +35,10 @@ class DaskShards:
 
     def call(
         self,
-        method: Callable[..., Any],
+        method: Callable[..., Value],
         shared: Arguments = (),
         each: Sequence[Arguments | None] = (),
-    ) -> list[Any]:
+    ) -> list[Value]:
         for _ in range(ATTEMPTS):
             try:
                 return self._call(method, shared, each or [()] * len(self.futures))
@@ -48,8 +47,8 @@ class DaskShards:
         raise lost
 
     def _call(
-        self, method: Callable[..., Any], shared: Arguments, each: Sequence[Arguments | None]
-    ) -> list[Any]:
+        self, method: Callable[..., Value], shared: Arguments, each: Sequence[Arguments | None]
+    ) -> list[Value]:
         pairs = zip(self.futures, each, strict=True)
         called = [(one, pickle.dumps(own)) for one, own in pairs if own is not None]
         message = self.cluster.share(shared, len(called), lasting=False)

@@ -79,13 +79,17 @@ class WeightsDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator.
-        by : None for the kernels, "view" for the sums over the kernels of each view.
-        values : a column of `weights_frame`: "weight", "share" or "held_out_share". None: the
-            held-out share if the estimator has computed it, which is so with default kernels;
-            otherwise the weight.
-        most : the largest so many values are drawn, and the sum of the others.
-        ax : axes to draw on; None for a new figure.
+        estimator : fitted estimator
+        by : {"view"} or None
+            None for the kernels, "view" for the sums over the kernels of each view.
+        values : str or None
+            A column of `weights_frame`: "weight", "share" or "held_out_share". None: the held-out
+            share if the estimator has computed it, which is so with default kernels; otherwise the
+            weight.
+        most : int
+            The largest so many values are drawn, and the sum of the others.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         """
         check_is_fitted(estimator)
         classes = getattr(estimator, "classes_", None) if np.ndim(estimator.weights_) == 2 else None
@@ -98,7 +102,16 @@ class WeightsDisplay:
         )
 
     def plot(self, ax: Axes | None = None) -> WeightsDisplay:
-        """Draw on `ax`, or on a new figure that has room for the names."""
+        """Draw on `ax`, or on a new figure that has room for the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        WeightsDisplay
+        """
         room = LINE * 1.3 * min(len(self.kernel_names), MOST_NAMES)
         names = names_width(self.kernel_names)
         if self.weights.ndim == 1:
@@ -182,7 +195,18 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, estimator: FittedEstimator, *, ax: Axes | None = None
     ) -> ConvergenceDisplay:
-        """Draw the `history_` of a fitted estimator."""
+        """Draw the `history_` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
         check_is_fitted(estimator)
         if not getattr(estimator, "history_", None):
             raise ValueError("estimator has no history_: it was not trained by kernelweave")
@@ -195,7 +219,16 @@ class ConvergenceDisplay:
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
         self.ax_ = axes_of(ax, 6.4, 4.0)
         self.figure_ = self.ax_.figure
         names = ["gap"] if len(self.gaps) == 1 else _line_names(self.classes, len(self.gaps))
@@ -252,7 +285,19 @@ class AlignmentDisplay:
 
     @classmethod
     def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
-        """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
+        """Draw the alignments of a kernel, or a list of kernels, on the examples X.
+
+        Parameters
+        ----------
+        kernels : kernel or list of kernels
+        X : n examples
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
+
+        Returns
+        -------
+        AlignmentDisplay
+        """
         from ..inspection.alignment import kernel_alignment
         from ..kernels import CompiledKernels, resolve
 
@@ -260,7 +305,16 @@ class AlignmentDisplay:
         return cls(kernel_alignment(kernels, X), names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> AlignmentDisplay:
-        """Draw on `ax`, or on a new figure that has room for the names."""
+        """Draw on `ax`, or on a new figure that has room for the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AlignmentDisplay
+        """
         M = len(self.kernel_names)
         side = LINE * (2.6 if M <= MOST_NUMBERS else 1.3) * min(max(M, 3), MOST_NAMES)
         names = names_width(self.kernel_names)
@@ -320,7 +374,8 @@ class ComparisonDisplay:
         Parameters
         ----------
         comparison : Comparison
-        ax : axes to draw on; None for a new figure.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         """
         return cls(comparison.scores, comparison.scoring).plot(ax)
 
@@ -332,10 +387,13 @@ class ComparisonDisplay:
 
         Parameters
         ----------
-        estimator : `MKLClassifier`, `MKLRegressor` or a pipeline that ends with one of them.
-        X : n examples.
-        y : targets, shape (n,).
-        ax : axes to draw on; None for a new figure.
+        estimator : fitted estimator
+            `MKLClassifier`, `MKLRegressor` or a pipeline that ends with one of them.
+        X : n examples
+        y : array-like of shape (n,)
+            Targets, shape (n,).
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **options : passed on to `compare`.
         """
         from ..estimators.comparison import compare
@@ -343,7 +401,16 @@ class ComparisonDisplay:
         return cls.from_comparison(compare(estimator, X, y, **options), ax=ax)
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ComparisonDisplay
+        """
         self.ax_ = axes_of(ax, 1.6 + 1.5 * len(self.scores), 4.0)
         self.figure_ = self.ax_.figure
         values = np.array(list(self.scores.values()))

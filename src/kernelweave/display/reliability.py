@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.types import Data
 from .axes import axes_of, open_sides
 
 if TYPE_CHECKING:
@@ -80,10 +81,10 @@ class ReliabilityDisplay:
     def from_estimator(
         cls,
         estimator: FittedEstimator,
-        X: Any,
+        X: Data,
         y: object,
         *,
-        target: Any = None,
+        target: object = None,
         n_bins: int = 10,
         ax: Axes | None = None,
     ) -> ReliabilityDisplay:
@@ -91,11 +92,17 @@ class ReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : fitted classifier with `predict_proba`.
-        X, y : n examples and their labels.
-        target : the class; the last of two by default.
-        n_bins : as for the class.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+            Fitted classifier with `predict_proba`.
+        X : n examples
+        y : array-like of shape (n,)
+            Their labels.
+        target : label, optional
+            The class; the last of two by default.
+        n_bins : int
+            As for the class.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         """
         check_is_fitted(estimator)
         classes = list(estimator.classes_)
@@ -117,7 +124,16 @@ class ReliabilityDisplay:
         return predicted, observed, counts[filled]
 
     def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
         self.ax_ = axes_of(ax, 4.2, 4.2)
         self.figure_ = self.ax_.figure
         self.ax_.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)

@@ -63,15 +63,26 @@ class PositionWeightsDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator.
-        target : the class whose weights are drawn, if there are several.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+        target : label, optional
+            The class whose weights are drawn, if there are several.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         """
         weights, labels = weights_by_place(estimator, target)
         return cls(weights, labels).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PositionWeightsDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        PositionWeightsDisplay
+        """
         rows, positions = self.weights.shape
         self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * 1.2 * rows)
         self.figure_ = self.ax_.figure
@@ -127,10 +138,13 @@ class ImportanceDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator.
-        max_k : length of the longest k-mers.
-        gain : whether to draw the gain over shorter k-mers, `Importance.gain`.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+        max_k : int
+            Length of the longest k-mers.
+        gain : bool
+            Whether to draw the gain over shorter k-mers, `Importance.gain`.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.importance`.
         """
         found = importance(estimator, max_k, **parameters)
@@ -139,7 +153,16 @@ class ImportanceDisplay:
         return cls(found.S).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ImportanceDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
         rows, positions = self.S.shape
         self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * 1.4 * rows)
         self.figure_ = self.ax_.figure
@@ -197,12 +220,16 @@ class KmerDisplay:
 
         Parameters
         ----------
-        estimator : fitted estimator.
-        k : length of the k-mers.
-        corrected : whether to draw positional oligomer importance (`inspection.poim`).
-        most : largest number of rows; of more k-mers those with the largest absolute weights are
+        estimator : fitted estimator
+        k : int
+            Length of the k-mers.
+        corrected : bool
+            Whether to draw positional oligomer importance (`inspection.poim`).
+        most : int
+            Largest number of rows; of more k-mers those with the largest absolute weights are
             drawn.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.kmer_weights`.
         """
         found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
@@ -211,7 +238,16 @@ class KmerDisplay:
         return cls(found.W[largest], kmers, found.positions).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> KmerDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        KmerDisplay
+        """
         rows, positions = self.W.shape
         self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * max(rows, 4))
         self.figure_ = self.ax_.figure

@@ -70,17 +70,34 @@ class BeeswarmDisplay:
 
         Parameters
         ----------
-        estimator, X, background : as for `inspection.shapley`.
-        output : the decision function to draw, if there are several.
-        most : as for the class.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+            As for `inspection.shapley`.
+        X : n examples
+            As for `inspection.shapley`.
+        background : n examples, optional
+            As for `inspection.shapley`.
+        output : label or int, optional
+            The decision function to draw, if there are several.
+        most : int
+            As for the class.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.shapley`.
         """
         found = shapley(estimator, X, background, **parameters)
         return cls(found.of_output(output), most).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> BeeswarmDisplay:
-        """Draw on `ax`, or on a new figure with room for the names."""
+        """Draw on `ax`, or on a new figure with room for the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        BeeswarmDisplay
+        """
         rows = self._rows()
         names = [name for name, _, _ in rows]
         self.ax_ = axes_of(ax, 5.2 + names_width(names), 1.1 + 2 * LINE * len(rows))
@@ -189,17 +206,34 @@ class WaterfallDisplay:
 
         Parameters
         ----------
-        estimator, X, background : as for `inspection.shapley`.
-        example, most : as for the class.
-        output : the decision function to draw, if there are several.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+            As for `inspection.shapley`.
+        X : n examples
+            As for `inspection.shapley`.
+        background : n examples, optional
+            As for `inspection.shapley`.
+        example, most : int
+            As for the class.
+        output : label or int, optional
+            The decision function to draw, if there are several.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.shapley`.
         """
         found = shapley(estimator, X, background, **parameters)
         return cls(found.of_output(output), example, most).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> WaterfallDisplay:
-        """Draw on `ax`, or on a new figure with room for the names."""
+        """Draw on `ax`, or on a new figure with room for the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        WaterfallDisplay
+        """
         names, sizes = self._rows()
         base = float(self.values.base_values[self.example])
         ends = base + np.cumsum(sizes[::-1])[::-1]  # the lowest bar starts at the base value

@@ -81,14 +81,31 @@ class StabilityDisplay:
 
         Parameters
         ----------
-        estimator, X, y, n : as for `inspection.bootstrap_weights`.
-        ax : matplotlib Axes to draw on, or None for a new figure.
+        estimator : fitted estimator
+            As for `inspection.bootstrap_weights`.
+        X : n examples
+            As for `inspection.bootstrap_weights`.
+        y : array-like of shape (n,)
+            As for `inspection.bootstrap_weights`.
+        n : int
+            As for `inspection.bootstrap_weights`.
+        ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.bootstrap_weights`.
         """
         return cls(bootstrap_weights(estimator, X, y, n, **parameters)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> StabilityDisplay:
-        """Draw on `ax`, or on a new figure with room for the names."""
+        """Draw on `ax`, or on a new figure with room for the names.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        StabilityDisplay
+        """
         names, M = self.result.kernel_names, len(self.result.kernel_names)
         room = LINE * 1.3 * min(M, MOST_NAMES)
         self.ax_ = axes_of(ax, 4.5 + names_width(names), 0.9 + room)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from .shard import Shard
 
-Arguments = tuple[Any, ...]
+Arguments = tuple[object, ...]
+Value = TypeVar("Value")
 
 
 class Shards(Protocol):
@@ -22,10 +23,10 @@ class Shards(Protocol):
 
     def call(
         self,
-        method: Callable[..., Any],
+        method: Callable[..., Value],
         shared: Arguments = (),
         each: Sequence[Arguments | None] = (),
-    ) -> list[Any]:
+    ) -> list[Value]:
         """Call a method of the shards, and return the results in the order of the shards.
 
         Parameters
@@ -65,10 +66,10 @@ class LocalShards:
 
     def call(
         self,
-        method: Callable[..., Any],
+        method: Callable[..., Value],
         shared: Arguments = (),
         each: Sequence[Arguments | None] = (),
-    ) -> list[Any]:
+    ) -> list[Value]:
         pairs = zip(self.shards, each or [()] * len(self.shards), strict=True)
         return [method(shard, *shared, *own) for shard, own in pairs if own is not None]
 

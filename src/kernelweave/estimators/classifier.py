@@ -358,7 +358,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 class MKLClassifier(BaseClassifier):
     """Classification with learned kernel weights.
 
-    Solves, for two classes (and one against the rest for more),
+    Solves, for two classes (and one against the rest for more)::
 
         min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2 / theta_m,   ||theta|| <= 1, theta >= 0
 
@@ -425,8 +425,8 @@ class MKLClassifier(BaseClassifier):
         Normalisation of the kernels: variance 1 of the training examples in feature space,
         k(x, x) = 1 for every example, mean of k(x, x) equal to 1, mean 0 in feature space, or none.
     tol : float
-        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), with the primal value P,
-        the dual value D and the primal value P0 of the constant model.
+        Relative duality gap at which to stop: (P - D) / min(abs(P), P0 - D), with the primal value
+        P, the dual value D and the primal value P0 of the constant model.
     max_iter : int or None
         Maximum number of outer iterations.
     max_time : float or None
@@ -478,8 +478,8 @@ class MKLClassifier(BaseClassifier):
         Signed dual coefficients. There is one output for two classes, otherwise one per class, or
         one per pair of classes.
     intercept_ : ndarray of shape (n_outputs,)
-    primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
-    constant_objective_ : float, or one for each row of weights_
+    primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of `weights_`
+    constant_objective_ : float, or one for each row of `weights_`
         Primal value of the constant model (intercept only). If that model is optimal, the weights
         are 0 and a UserWarning is issued.
     plan_ : Plan
@@ -487,7 +487,7 @@ class MKLClassifier(BaseClassifier):
     certifies_ : str
         What the duality gap certifies: "weights and machine" (kernel weights and SVM), or "machine
         at given weights" (only the SVM) for the two-stage solvers.
-    optimality_ : ndarray of shape (2,), or (rows of weights_, 2)
+    optimality_ : ndarray of shape (2,), or (rows of `weights_`, 2)
         Only with `solver="skm"`: the (eps1, eps2) of Bach et al. (2004) that were reached. Every
         kernel with a weight has an s_m / 2 within eps1 of the largest, and the KKT conditions hold
         after changes of the outputs by at most eps2.
@@ -495,7 +495,7 @@ class MKLClassifier(BaseClassifier):
         Number of outer iterations.
     history_ : list of dict
         Seconds, primal, dual, constant, gap and weights after every iteration; one list for each
-        row of weights_.
+        row of `weights_`.
     classes_ : ndarray of shape (n_classes,)
     multi_class_ : {"ovr", "ovo"}
         What `multi_class` led to.

@@ -102,6 +102,22 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def score(self, X: Data, y: object, sample_weight: object = None) -> float:
+        """Return the coefficient of determination R^2 of the predictions.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,) or (n, n_outputs)
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+            1 for perfect predictions, 0 for the mean of y; averaged over several targets.
+        """
+        return float(super().score(X, y, sample_weight))
+
     @available_if(_has_intervals)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Data, alpha: float = 0.05) -> np.ndarray:
         """Return intervals that contain the target with probability 1 - alpha.
@@ -167,8 +183,8 @@ class MKLRegressor(BaseRegressor):
         0.1, 1, 10 or 100 times "scale", chosen together with the kernels on held-out folds of at
         most 2,000 examples; with given kernels "scale".
     loss : {"epsilon_insensitive", "squared"} or an object of `kernelweave.losses`
-        "epsilon_insensitive" is max(0, |y - f| - epsilon), the loss of support vector regression;
-        "squared" is (y - f)^2, the loss of kernel ridge regression.
+        "epsilon_insensitive" is max(0, abs(y - f) - epsilon), the loss of support vector
+        regression; "squared" is (y - f)^2, the loss of kernel ridge regression.
     epsilon : float or "scale"
         Half the width of the epsilon-insensitive tube. "scale" is a tenth of the standard
         deviation of y.

@@ -90,7 +90,17 @@ class Regions:
         ]
 
     def sorted(self, chromosomes: Sequence[str]) -> Regions:
-        """Return the regions sorted by chromosome, in the given order, and by position."""
+        """Return the regions sorted by chromosome, in the given order, and by position.
+
+        Parameters
+        ----------
+        chromosomes : sequence of str
+            Names of chromosomes in their order.
+
+        Returns
+        -------
+        Regions
+        """
         rank = {name: i for i, name in enumerate(chromosomes)}
         items = sorted(
             self.items,

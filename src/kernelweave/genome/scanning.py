@@ -62,11 +62,29 @@ class Scores:
     step: int = 1
 
     def chosen(self, keep: np.ndarray) -> Scores:
-        """Return the windows where a boolean mask, shape (k,), is True."""
+        """Return the windows where a boolean mask, shape (k,), is True.
+
+        Parameters
+        ----------
+        keep : bool ndarray of shape (k,)
+
+        Returns
+        -------
+        Scores
+        """
         return replace(self, starts=self.starts[keep], scores=self.scores[keep])
 
     def above(self, threshold: float) -> Scores:
-        """Return the windows with a score above a threshold."""
+        """Return the windows with a score above a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+
+        Returns
+        -------
+        Scores
+        """
         return self.chosen(self.scores > threshold)
 
 

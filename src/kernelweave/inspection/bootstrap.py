@@ -38,9 +38,9 @@ class BootstrapWeights:
     kernel_names : tuple of M strings
     weights : array of shape (M,), or (classes, M)
         Weights of the fit on all examples.
-    samples : array of shape (n, *weights.shape)
+    samples : array of shape (n, ...)
         Weights of the fits on bootstrap samples.
-    permuted : array of shape (n_permutations, *weights.shape)
+    permuted : array of shape (n_permutations, ...)
         Weights of the fits on permuted targets.
 
     Examples
@@ -85,7 +85,8 @@ class BootstrapWeights:
 
         Returns
         -------
-        ndarray of shape (k, *weights.shape)
+        ndarray of shape (k, ...)
+            One quantile after the other, each with the shape of `weights`.
         """
         quantiles: np.ndarray = np.quantile(self.samples, q, axis=0)
         return quantiles

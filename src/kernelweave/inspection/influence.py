@@ -70,8 +70,10 @@ def influential_examples(
     X : n examples
     k : int
         Number of training examples for each of them.
-    target : the class whose decision function is read, if there are several.
-    n_jobs : number of threads; None is one, -1 all processors.
+    target : label, optional
+        The class whose decision function is read, if there are several.
+    n_jobs : int or None
+        Number of threads; None is one, -1 all processors.
 
     Returns
     -------

@@ -172,8 +172,12 @@ def poim(
 
     Parameters
     ----------
-    model, k, background, positions, target, n_jobs
-        As for `kmer_weights`.
+    model : fitted estimator
+    k : int
+    background : as for `kmer_weights`
+    positions : as for `kmer_weights`
+    target : as for `kmer_weights`
+    n_jobs : int or None
 
     Returns
     -------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..common.types import Data
 from ..model.model import Model
-from .word_scores import UNKNOWN, coded, word_scores
+from .word_scores import UNKNOWN, KernelSum, TableOfSequences, coded, word_scores
 from .words import fitted_model, output_of, terms_of
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ def letter_scores(
     sources = [quantity for quantity, _ in fitted.compiled.listing.layout.sources]
     total = np.zeros(1)
     for (number, slots), planes in _parts(fitted, output).items():
-        table = old.tables[old.sources[number]]
+        table = cast(TableOfSequences, old.tables[old.sources[number]])
         coef = fitted.coef[output] * old.vectors[list(slots)].prod(axis=0)
-        fresh = new.tables[new.sources[number]]
-        scores = word_scores(sources[number], planes, table, coef, fresh, near)
+        fresh = cast(TableOfSequences, new.tables[new.sources[number]])
+        scores = word_scores(sources[number], KernelSum(planes, table, coef), fresh, near)
         total = total + scores * new.vectors[list(slots)].prod(axis=0)[:, None, None]
-    tables: list[Any] = list(new.tables)
-    codes = coded(tables[0].sequences)
-    letters = tables[0].sequences.alphabet.letters.decode("latin-1")
+    sequences = cast(TableOfSequences, next(iter(new.tables))).sequences
+    codes = coded(sequences)
+    letters = sequences.alphabet.letters.decode("latin-1")
     one_hot = (codes[:, None, :] == np.arange(len(letters))[None, :, None]).astype(np.float64)
     known = (codes != UNKNOWN)[:, None, :]
     return LetterScores(letters, one_hot, np.where(known, total, 0.0))

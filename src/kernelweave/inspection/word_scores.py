@@ -10,20 +10,22 @@ that match closely enough only because of the hypothetical letter.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from ..common.core import _core
 from ..kernels.string.hamming import Values, spectrum
 from ..kernels.string.hamming_kernel import HammingQuantity
-from ..kernels.string.spectrum import SpectrumQuantity
+from ..kernels.string.spectrum import SequenceTable, SpectrumQuantity
+from ..kernels.string.string_columns import PlaneTable
 from ..kernels.string.wd_quantity import WdQuantity
 from ..sequences import Sequences
 from .words import combined_weights
 
+TableOfSequences = SequenceTable | PlaneTable
 UNKNOWN = 255  # code of unknown letters and of positions beyond the end
 
 
@@ -35,20 +37,35 @@ def coded(sequences: Sequences) -> np.ndarray:
     return codes
 
 
+@dataclass(frozen=True, eq=False)
+class KernelSum:
+    """A sum of kernels over support vectors.
+
+    Attributes
+    ----------
+    planes : ndarray of shape (planes,)
+        Weights of the planes of a quantity.
+    table : SequenceTable or PlaneTable
+        The support vectors.
+    coef : ndarray of shape (n_support,)
+        Coefficients of the support vectors.
+    """
+
+    planes: np.ndarray
+    table: TableOfSequences
+    coef: np.ndarray
+
+
 @singledispatch
 def word_scores(
-    quantity: object, planes: np.ndarray, table: object, coef: np.ndarray, new: object, near: bool
+    quantity: object, total: KernelSum, new: TableOfSequences, near: bool
 ) -> np.ndarray:
     """Return hypothetical scores of new sequences, shape (n, letters, L).
 
     Parameters
     ----------
     quantity : quantity of a string kernel
-    planes : ndarray of shape (planes,)
-        Weights of the planes of the quantity.
-    table : table of the support vectors
-    coef : ndarray of shape (n_support,)
-        Coefficients of the support vectors.
+    total : KernelSum
     new : table of n sequences
     near : bool
         Leave out words that match only because of the hypothetical letter.
@@ -66,27 +83,22 @@ def word_scores(
 
 @word_scores.register
 def _hamming(
-    quantity: HammingQuantity,
-    planes: np.ndarray,
-    table: Any,
-    coef: np.ndarray,
-    new: Any,
-    near: bool,
+    quantity: HammingQuantity, total: KernelSum, new: TableOfSequences, near: bool
 ) -> np.ndarray:
     length, letters = quantity.length, len(quantity.alphabet.letters)
     codes = coded(new.sequences)
     scores = np.zeros((len(codes), letters, codes.shape[1]))
     weights = _position_weights(quantity, new.sequences, codes.shape[1])
-    side = _core.Side(table.sequences.n)
-    table.add_to(side)
+    side = _core.Side(total.table.sequences.n)
+    total.table.add_to(side)
     source = quantity.source()
     shared = [
         tuple(value / (length - m) for m, value in enumerate(h[:-1])) for h in quantity.values
     ]
     functions = [shared, [_nearer(values) for values in shared]] if near else [shared]
-    spectra = [_combined(members, planes, letters) for members in functions]
+    spectra = [_combined(members, total.planes, letters) for members in functions]
     for place in range(length):
-        tables = [_core.place_weights(source, side, coef, place, one, 1) for one in spectra]
+        tables = [_core.place_weights(source, side, total.coef, place, one, 1) for one in spectra]
         step = letters ** (length - 1 - place)
         for rows, start, words in _words(codes, length, letters):
             digit = words // step % letters
@@ -97,24 +109,25 @@ def _hamming(
                     found = np.where(digit == letter, tables[0][changed], found)
                 scores[rows, letter, start + place] += weights[rows, start] * found
     if any(values[-1] for values in quantity.values):
-        _share_rest(quantity, planes, side, coef, codes, weights, scores)
+        last = [(*[Fraction(0)] * length, values[-1] / length) for values in quantity.values]
+        eigenvalues = _combined(last, total.planes, letters)
+        table = _core.place_weights(source, side, total.coef, -1, eigenvalues, 1)
+        _share_rest(quantity, table, codes, weights, scores)
     return scores
 
 
 def _share_rest(
     quantity: HammingQuantity,
-    planes: np.ndarray,
-    side: _core.Side,
-    coef: np.ndarray,
+    table: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray,
     scores: np.ndarray,
 ) -> None:
-    """Add the weights of word pairs without any match, divided equally among all letters."""
+    """Add the weights of word pairs without any match, divided equally among all letters.
+
+    `table` has the weight of each word, and `weights` that of each start, shape (n, L).
+    """
     length, letters = quantity.length, len(quantity.alphabet.letters)
-    last = [(*[Fraction(0)] * length, values[-1] / length) for values in quantity.values]
-    eigenvalues = _combined(last, planes, letters)
-    table = _core.place_weights(quantity.source(), side, coef, -1, eigenvalues, 1)
     for rows, start, words in _words(codes, length, letters):
         for place in range(length):
             at = codes[rows, start + place].astype(np.int64)
@@ -158,14 +171,9 @@ def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: in
 
 @word_scores.register
 def _spectrum(
-    quantity: SpectrumQuantity,
-    planes: np.ndarray,
-    table: object,
-    coef: np.ndarray,
-    new: Any,
-    near: bool,
+    quantity: SpectrumQuantity, total: KernelSum, new: TableOfSequences, near: bool
 ) -> np.ndarray:
-    words = _stored_words(quantity, table, planes[0] * coef)
+    words = _weighted_words(quantity, total.table, total.planes[0] * total.coef)
     weights = {codes: w for _, codes, w in words}
     if quantity.both_strands:
         partner = quantity.alphabet.strand_codes
@@ -188,7 +196,9 @@ def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return own
 
 
-def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int, bytes, float]]:
+def _weighted_words(
+    quantity: SpectrumQuantity, table: TableOfSequences, coef: np.ndarray
+) -> list[tuple[int, bytes, float]]:
     """Return the words of a sum as (start, letter codes, weight)."""
     store = _core.Store(quantity.source(), int(table.sequences.lengths.sum()))
     side = _core.Side(table.sequences.n)
@@ -199,18 +209,18 @@ def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int
 
 @word_scores.register
 def _weighted_degree(
-    quantity: WdQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
+    quantity: WdQuantity, total: KernelSum, new: TableOfSequences, near: bool
 ) -> np.ndarray:
-    shifts, weights = combined_weights([(quantity, planes)])
-    support, codes = coded(table.sequences), coded(new.sequences)
-    scores = np.zeros((len(codes), len(table.sequences.alphabet.letters), codes.shape[1]))
+    shifts, weights = combined_weights([(quantity, total.planes)])
+    support, codes = coded(total.table.sequences), coded(new.sequences)
+    scores = np.zeros((len(codes), len(total.table.sequences.alphabet.letters), codes.shape[1]))
     for shift, of_words in zip(shifts, weights, strict=True):
         around = _around(of_words)
         moved = np.full_like(support, UNKNOWN)
         kept = slice(max(0, -shift), support.shape[1] - max(0, shift))
         moved[:, kept] = support[:, kept.start + shift : kept.stop + shift]
         for i, x in enumerate(codes):
-            scores[i] += _at_positions(around, moved, coef, x, scores.shape[1])
+            scores[i] += _at_positions(around, moved, total.coef, x, scores.shape[1])
     return _of_own_letters(scores, codes) if near else scores
 
 

@@ -20,7 +20,7 @@ from kernelweave.kernels.compile.examples import Reader, Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
 from kernelweave.kernels.compose.nested_parameters import Nested
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.parameters import Parameters, frozen, label
 
 
 class Kernel(Nested, ABC):
@@ -324,7 +324,7 @@ class OnColumns(Kernel):
         """The name of the kernel in messages, and its default name."""
         return type(self).__name__
 
-    def label(self, parameters: dict[str, Any]) -> str:
+    def label(self, parameters: Parameters) -> str:
         """Return the name of a member.
 
         Parameters

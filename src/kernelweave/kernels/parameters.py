@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")
 MOST = 2**31 - 1  # largest integer that the core accepts (32 bits)
+Parameters: TypeAlias = dict[str, Any]  # validated parameters of a kernel, by name
 
 
 def _gamma(value: Any) -> float | str | None:
@@ -100,7 +101,7 @@ def checked(kernel: str, name: str, value: Any) -> object:
         raise ValueError(f"{kernel}: {name} must be {accepted}, not {value!r}") from None
 
 
-def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+def members(kernel: str, parameters: Parameters) -> list[Parameters]:
     """Return the parameters of each member of a family; single values apply to all members.
 
     Raises
@@ -119,7 +120,7 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(parameters, member, strict=True)) for member in zip(*columns, strict=False)]
 
 
-def label(kernel: str, parameters: dict[str, Any], columns: object) -> str:
+def label(kernel: str, parameters: Parameters, columns: object) -> str:
     """Return the name of a kernel, such as ``RBF gamma=0.1 on 200 columns``."""
     written = [f"{name}={_formatted(v)}" for name, v in parameters.items() if v is not None]
     where = columns.label if isinstance(columns, Columns) else columns

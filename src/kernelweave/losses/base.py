@@ -24,6 +24,8 @@ Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.nd
 class DualTerm:
     """The convex conjugates of the loss terms of n examples, as functions of alpha.
 
+    The conjugate of each example is::
+
         conj(alpha) = lin alpha + eps |alpha| + curv alpha^2 / 2 + ent h((alpha - lo) / (hi - lo)),
         h(a) = a log a + (1 - a) log(1 - a)
 
@@ -34,7 +36,7 @@ class DualTerm:
     lin : array of shape (n,)
         Coefficient of the linear part.
     eps : array of shape (n,)
-        Coefficient of |alpha|.
+        Coefficient of abs(alpha).
     curv : array of shape (n,)
         Second derivative of the quadratic part.
     ent : array of shape (n,)
@@ -111,7 +113,7 @@ class DualTerm:
 
         Parameters
         ----------
-        index : array of k positions, or boolean mask of shape (n,)
+        index : array of k positions, or bool mask of shape (n,)
 
         Returns
         -------

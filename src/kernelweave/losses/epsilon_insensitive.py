@@ -17,7 +17,7 @@ from .bias import weighted_quantile
 @registered("EpsilonInsensitive")
 @dataclass(frozen=True)
 class EpsilonInsensitive(Loss):
-    """Epsilon-insensitive loss max(0, |y - f| - epsilon) for real y, as in SVR.
+    """Epsilon-insensitive loss max(0, abs(y - f) - epsilon) for real y, as in SVR.
 
     Parameters
     ----------

@@ -240,7 +240,9 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
     return same
 
 
-def problems_of(model: FittedEstimator, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
+def problems_of(
+    model: FittedEstimator, X: object, y: object, sample_weight: object
+) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):

@@ -91,7 +91,17 @@ class Alphabet:
         return table.tobytes()
 
     def text(self, codes: bytes) -> str:
-        """Return the text of codes; unknown letters are "?", or "N" for DNA and RNA."""
+        """Return the text of codes; unknown letters are "?", or "N" for DNA and RNA.
+
+        Parameters
+        ----------
+        codes : bytes
+            Positions in the alphabet.
+
+        Returns
+        -------
+        str
+        """
         unknown = b"N" if self.complement else b"?"
         table = self.letters.ljust(256, unknown)
         return codes.translate(table).decode("latin-1")

@@ -83,12 +83,18 @@ def read_blocks(
     names: bool = True,
     records: int | None = 100_000,
 ) -> Iterator[Sequences]:
-    """Read a sequence file block by block; other parameters are those of `read_sequences`.
+    """Read a sequence file block by block.
 
     Parameters
     ----------
     path : str, path-like or binary stream
         A stream is left open.
+    alphabet : Alphabet, or its name or letters
+        As for `read_sequences`.
+    unknown : str
+        As for `read_sequences`.
+    names : bool
+        As for `read_sequences`.
     records : int or None
         Minimum number of records in every block but the last. None: one block.
 

@@ -81,7 +81,17 @@ class Sequences:
 
     @classmethod
     def from_codes(cls, codes: np.ndarray, alphabet: object = DNA) -> Sequences:
-        """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet."""
+        """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet.
+
+        Parameters
+        ----------
+        codes : uint8 ndarray of shape (n, length)
+        alphabet : Alphabet, or its name or letters
+
+        Returns
+        -------
+        Sequences
+        """
         alphabet = as_alphabet(alphabet)
         codes = np.ascontiguousarray(codes, dtype=np.uint8)
         if codes.ndim != 2 or codes.size == 0 or codes.max() >= len(alphabet.letters):
@@ -90,7 +100,18 @@ class Sequences:
 
     @classmethod
     def join(cls, parts: Iterable[Sequences], n: int) -> Sequences:
-        """Return n sequences of equal length, without unknown letters, from their parts."""
+        """Return n sequences of equal length, without unknown letters, from their parts.
+
+        Parameters
+        ----------
+        parts : iterable of Sequences
+        n : int
+            Number of sequences in all parts.
+
+        Returns
+        -------
+        Sequences
+        """
         data = np.empty(0)
         filled = 0
         for part in parts:
@@ -102,7 +123,17 @@ class Sequences:
 
     @classmethod
     def concatenated(cls, parts: list[Sequences]) -> Sequences:
-        """Return the concatenation of parts."""
+        """Return the concatenation of parts.
+
+        Parameters
+        ----------
+        parts : list of Sequences
+            Parts of the same alphabet.
+
+        Returns
+        -------
+        Sequences
+        """
         if len({part.alphabet for part in parts}) != 1:
             raise ValueError("sequences of different alphabets cannot be concatenated")
         lengths = np.concatenate([part.lengths for part in parts])
@@ -183,7 +214,16 @@ class Sequences:
             self.lengths = _same(self.length, self.n)
 
     def take(self, index: np.ndarray) -> Sequences:
-        """Return the sequences in `index` (integers)."""
+        """Return the sequences in `index` (integers).
+
+        Parameters
+        ----------
+        index : int ndarray of shape (k,)
+
+        Returns
+        -------
+        Sequences
+        """
         names = None if self.names is None else self.names.take(index)
         common: dict[str, Any] = {"n": len(index), "length": self.length, "names": names}
         starts = self.starts
@@ -203,6 +243,14 @@ class Sequences:
 
     def window(self, start: int, stop: int) -> Sequences:
         """Return letters [start, stop) of every sequence.
+
+        Parameters
+        ----------
+        start, stop : int
+
+        Returns
+        -------
+        Sequences
 
         Raises
         ------
@@ -228,6 +276,11 @@ class Sequences:
             0-based positions.
         length : int
 
+        Returns
+        -------
+        Sequences
+            Sequences of `length` letters, one for each start.
+
         Raises
         ------
         ValueError
@@ -237,7 +290,12 @@ class Sequences:
         return Sequences(self.alphabet, **self.packed.windows(index, starts, length))
 
     def reverse_complement(self) -> Sequences:
-        """Return the reverse complement."""
+        """Return the reverse complement.
+
+        Returns
+        -------
+        Sequences
+        """
         return self._rewritten(0, int(self.lengths.max()), True, self.alphabet.strand_codes)
 
     def _rewritten(self, start: int, stop: int, backwards: bool, mapping: bytes) -> Sequences:

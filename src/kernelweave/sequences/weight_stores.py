@@ -84,8 +84,10 @@ class WeightStore:
 
         Parameters
         ----------
-        X : n sequences: `Sequences`, a list, or a column of strings.
-        delta : (n,) finite numbers.
+        X : n sequences
+            `Sequences`, a list, or a column of strings.
+        delta : ndarray of shape (n,)
+            (n,) finite numbers.
         """
         delta = np.ascontiguousarray(delta, dtype=np.float64)
         examples = self._read(X)
@@ -97,14 +99,30 @@ class WeightStore:
         self._store.add(examples.side, delta)
 
     def lookup(self, X: Data, *, n_jobs: int | None = None) -> np.ndarray:
-        """Return <w, Phi(x)> for n sequences, shape (n,)."""
+        """Return <w, Phi(x)> for n sequences, shape (n,).
+
+        Parameters
+        ----------
+        X : n sequences
+        n_jobs : int or None
+            Number of threads.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         examples = self._read(X)
         if self._store is None:
             return np.zeros(examples.n)
         return self._store.lookup(examples.side, thread_count(n_jobs))
 
     def merge(self, other: WeightStore) -> None:
-        """Add the weights of another store of the same kernel."""
+        """Add the weights of another store of the same kernel.
+
+        Parameters
+        ----------
+        other : WeightStore
+        """
         if other._store is None:
             return
         if self._store is None:
@@ -121,6 +139,10 @@ class WeightStore:
         Words are strings, for weighted degree kernels pairs of a position and a string. Those of a
         `Substring` kernel are all substrings of the sequences: quadratically many unless its
         `longest` is small.
+
+        Returns
+        -------
+        dict
         """
         if self._store is None:
             return {}

@@ -160,7 +160,7 @@ def places(ax: Axes, weights: list[list[float | None]], labels: list[str]) -> No
     PositionWeightsDisplay(_array(weights), labels).plot(ax)
 
 
-def _array(values: Any) -> np.ndarray:
+def _array(values: object) -> np.ndarray:
     """Return numbers as an array; None becomes NaN."""
     return np.array(values, dtype=float)
 

@@ -21,6 +21,7 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import cross_val_predict
 
+from ...common.types import Data
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in 
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
 
-def held_out(model: FittedEstimator, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
+def held_out(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section:
     """Return cross-validated scores and their figures.
 
     Parameters

@@ -99,7 +99,7 @@ def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
     return quantiles
 
 
-def contributions(model: FittedEstimator, X: Any) -> Section:
+def contributions(model: FittedEstimator, X: object) -> Section:
     """Return the share of each kernel, and of each view, in the variation of decision values."""
     values = model.contributions(X)
     text = (

@@ -11,7 +11,7 @@ import numpy as np
 from kernelweave.common.numbers import as_number
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import label, members, whole
+from kernelweave.kernels.parameters import Parameters, label, members, whole
 from kernelweave.kernels.string.hamming import FILTERS, cut, spectrum
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
@@ -101,7 +101,7 @@ class GappedKmer(HammingKernel):
             self._warn_if_indefinite()
 
     @property
-    def _parameters(self) -> list[dict[str, Any]]:
+    def _parameters(self) -> list[Parameters]:
         names = {"l": self.l, "k": self.k, "d": self.d, "filter": self.filter}
         return members("GappedKmer", names)
 
@@ -146,7 +146,7 @@ class GappedKmer(HammingKernel):
 @cache
 def _gapped(length: int, k: int, d: int | None, kind: str, letters: int) -> Member:
     values = cut(FILTERS[kind](length, k, letters), d)
-    parameters: dict[str, Any] = {"l": length, "k": k}
+    parameters: Parameters = {"l": length, "k": k}
     parameters |= {} if d is None else {"d": d}
     parameters |= {} if kind == "truncated" else {"filter": kind}
     return Member(length, values, parameters)

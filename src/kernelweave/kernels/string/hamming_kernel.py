@@ -21,6 +21,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.parameters import Parameters
 from kernelweave.kernels.string.hamming import Values, spectrum
 from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE, SequenceTable, Texts
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
@@ -43,7 +44,7 @@ class Member(NamedTuple):
 
     length: int
     values: Values
-    parameters: dict[str, Any]
+    parameters: Parameters
 
 
 @dataclass(frozen=True)

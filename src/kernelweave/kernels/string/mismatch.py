@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from kernelweave.kernels.parameters import members, whole
+from kernelweave.kernels.parameters import Parameters, members, whole
 from kernelweave.kernels.string.hamming import mismatch_values
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
@@ -67,7 +67,7 @@ class Mismatch(HammingKernel):
             whole("Mismatch", "m, which is at most k,", one["m"], 0, one["k"])
 
     @property
-    def _parameters(self) -> list[dict[str, Any]]:
+    def _parameters(self) -> list[Parameters]:
         return members("Mismatch", {"k": self.k, "m": self.m})
 
     @property

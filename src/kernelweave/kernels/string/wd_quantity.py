@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
+from kernelweave.kernels.parameters import Parameters
 
 SPLITS = (None, "degree", "position", "both")
 Split = str | tuple[tuple[int, int], ...] | None
@@ -77,7 +78,7 @@ class WdQuantity:
         return groups
 
 
-def plane_of(part: dict[str, Any], quantity: WdQuantity) -> int:
+def plane_of(part: Parameters, quantity: WdQuantity) -> int:
     """Return the number of the value that belongs to a member of a family."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)

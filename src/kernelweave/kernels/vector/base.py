@@ -12,7 +12,7 @@ from kernelweave.kernels.compile.program import Expression, Instruction, Layout
 from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.kernels.parameters import checked, members
+from kernelweave.kernels.parameters import Parameters, checked, members
 from kernelweave.kernels.vector.gamma import concrete_gamma
 
 
@@ -32,7 +32,7 @@ class VectorKernel(OnColumns):
         members(self.kind, self.parameters)
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> Parameters:
         """The numeric parameters by name; a tuple has one value for each member of a family."""
         names = [f.name for f in fields(self) if f.name not in ("columns", "name")]
         return {name: getattr(self, name) for name in names}
@@ -66,7 +66,7 @@ class VectorKernel(OnColumns):
         return any(isinstance(value, tuple) for value in self.parameters.values())
 
     @property
-    def members(self) -> list[dict[str, Any]]:
+    def members(self) -> list[Parameters]:
         """The parameters of each member."""
         return members(self.kind, self.parameters)
 

@@ -44,8 +44,9 @@ class ChiSquared(ExponentialOfDistance):
 
     Parameters
     ----------
-    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), "median" (1 / median distance), or a sequence of them
+    gamma : float > 0, {"auto", "scale", "median"}, None, or a sequence of them
+        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values),
+        "median" is 1 / median distance.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.

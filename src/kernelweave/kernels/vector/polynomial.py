@@ -18,8 +18,8 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree : int >= 1, or a sequence of them
-    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), or a sequence of them
+    gamma : float > 0, {"auto", "scale"}, None, or a sequence of them
+        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values).
     coef0 : float >= 0, or a sequence of them
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional

@@ -20,8 +20,9 @@ class RBF(ExponentialOfDistance):
 
     Parameters
     ----------
-    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), "median" (1 / median squared distance), or a sequence of them
+    gamma : float > 0, {"auto", "scale", "median"}, None, or a sequence of them
+        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values),
+        "median" is 1 / median squared distance.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.
@@ -48,12 +49,13 @@ class RBF(ExponentialOfDistance):
 @registered("Laplacian")
 @dataclass(frozen=True)
 class Laplacian(ExponentialOfDistance):
-    """Laplacian kernel exp(-gamma sum_f |x_f - y_f|).
+    """Laplacian kernel exp(-gamma sum_f abs(x_f - y_f)).
 
     Parameters
     ----------
-    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), "median" (1 / median distance), or a sequence of them
+    gamma : float > 0, {"auto", "scale", "median"}, None, or a sequence of them
+        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values),
+        "median" is 1 / median distance.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.

@@ -11,7 +11,7 @@ from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
-from kernelweave.kernels.parameters import checked, members
+from kernelweave.kernels.parameters import Parameters, checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
 from kernelweave.model.files.registry import registered
@@ -27,8 +27,8 @@ class Sigmoid(Evaluated):
 
     Parameters
     ----------
-    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), or a sequence of them
+    gamma : float > 0, {"auto", "scale"}, None, or a sequence of them
+        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values).
     coef0 : float, or a sequence of them
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
@@ -59,7 +59,7 @@ class Sigmoid(Evaluated):
         _ = self.members
 
     @property
-    def members(self) -> list[dict[str, Any]]:
+    def members(self) -> list[Parameters]:
         """The parameters of each member."""
         return members("Sigmoid", {"gamma": self.gamma, "coef0": self.coef0})
 

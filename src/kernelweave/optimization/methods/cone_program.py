@@ -184,7 +184,7 @@ class ConeProgram:
         self.rows(np.zeros(M), (v, -root))
         self.cone("SecondOrder", 1 + M)
 
-    def solve(self, tolerance: float, equilibrate_enable: bool = False, **others: Any) -> Any:
+    def solve(self, tolerance: float, equilibrate_enable: bool = False, **others: object) -> Any:
         """Return Clarabel's solution.
 
         Parameters
