@@ -26,7 +26,7 @@ from ..solver import Solver
 INNER_TOL = 0.5  # gap to which the last sample is solved, relative to the tolerance
 EARLY_FACTOR = 0.1  # gap to which the next sample is solved, relative to the gap of all kernels
 EARLY_TOL = 5e-4  # largest gap to which a sample is solved while kernels are missing
-ENTER = 16  # maximum number of kernels that join a sample at a time
+ENTER = 64  # maximum number of kernels that join a sample at a time
 # The first guess.
 ROOM = 2**22  # kernel values in memory: 32 MB
 MOST_KERNELS = 2000  # maximum number of kernels
