@@ -139,15 +139,13 @@ def test_a_narrow_margin_is_found(rng):
     assert width == pytest.approx(float(X[20, 0] - X[19, 0]), rel=1e-3)
 
 
-def test_losses_and_solvers_without_hard_margin_are_refused(apart):
+def test_losses_and_estimators_without_hard_margin_are_refused(apart):
     X, y = apart
     same = MKLClassifier(KERNELS, C=np.inf, loss="squared_hinge").fit(X, y)
     hinge = MKLClassifier(KERNELS, C=np.inf).fit(X, y)
     np.testing.assert_array_equal(same.dual_coef_, hinge.dual_coef_)
     with pytest.raises(ValueError, match="is for loss='hinge' or 'squared_hinge', got 'logistic'"):
         MKLClassifier(KERNELS, C=np.inf, loss="logistic").fit(X, y)
-    with pytest.raises(ValueError, match=r"solver='mwu' cannot serve .*loss='hard_margin'"):
-        MKLClassifier(KERNELS, norm=1, C=np.inf, loss="squared_hinge", solver="mwu").fit(X, y)
     with pytest.raises(
         ValueError, match='C must be a finite number above 0, or "auto", or "scale", got inf'
     ):
