@@ -14,6 +14,7 @@ from .display.shapley import BeeswarmDisplay, WaterfallDisplay
 from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
+from .estimators.few_kernels import FewKernels, few_kernels
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .inspection.alignment import kernel_alignment
 from .kernels.data.views import Grams, Views
@@ -26,6 +27,7 @@ __all__ = [
     "BeeswarmDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
+    "FewKernels",
     "Grams",
     "ImportanceDisplay",
     "KmerDisplay",
@@ -48,6 +50,7 @@ __all__ = [
     "compare",
     "datasets",
     "export_lsgkm",
+    "few_kernels",
     "inspection",
     "kernel_alignment",
     "kernels",

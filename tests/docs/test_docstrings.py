@@ -25,9 +25,10 @@ OTHERS = {
         "make_splice",
         "make_stars",
     ],
+    "solvers.easymkl": ["EasyMKL"],
     "solvers.mwu": ["MWU"],
     "solvers.qcqp": ["QCQP"],
-    "solvers.skm": ["SKM"],
+    "solvers.skm": ["SKM", "a_priori_smoothing", "smoothed_optimality"],
     "sequences.weight_stores": ["WeightStore"],
 }
 

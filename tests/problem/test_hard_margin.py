@@ -139,7 +139,7 @@ def test_a_narrow_margin_is_found(rng):
     assert width == pytest.approx(float(X[20, 0] - X[19, 0]), rel=1e-3)
 
 
-def test_losses_without_hard_margin_are_refused(apart):
+def test_losses_and_estimators_without_hard_margin_are_refused(apart):
     X, y = apart
     same = MKLClassifier(KERNELS, C=np.inf, loss="squared_hinge").fit(X, y)
     hinge = MKLClassifier(KERNELS, C=np.inf).fit(X, y)

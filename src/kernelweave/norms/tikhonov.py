@@ -49,7 +49,7 @@ def tikhonov_C(C: float, size: float, mu: float = 1.0) -> float:
     >>> f = model.decision_function(X)[model.support_]
     >>> size = float(model.dual_coef_[0] @ (f - model.intercept_[0]))
     >>> print(f"{norms.tikhonov_C(1.0, size, mu=1.0):.1f}")
-    0.7
+    0.8
     """
     for name, value in (("C", C), ("size", size), ("mu", mu)):
         if not 0 < as_number(value) < np.inf:

@@ -176,9 +176,10 @@ def margin_bound(
 ) -> MarginBound:
     """Return the radius-margin bound of a fitted classifier of two classes under an lp norm.
 
-    Hypotheses have at most the norm of the model, sqrt(sum_m ||w_m||^2 / theta_m). The theorem
-    requires that this norm and the margin are chosen before the data are seen, and that there is no
-    intercept. Use the bound to compare models, not as a guarantee.
+    Hypotheses have at most the norm of the model, sqrt(sum_m ||w_m||^2 / theta_m). The theorem is
+    for models without an intercept (``fit_intercept=False``) and requires that this norm and the
+    margin are chosen before the data are seen. Otherwise use the bound to compare models, not as a
+    guarantee.
 
     Parameters
     ----------

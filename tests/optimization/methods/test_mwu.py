@@ -254,6 +254,18 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
     assert again.gap == pytest.approx(result.gap, rel=1e-9)
 
 
+def test_sifting_is_chosen_by_cost():
+    """A few kernels are cached however many examples there are, many kernels are sifted."""
+    mwu = MWU(eps=0.1)
+    assert not mwu.streams(3, 50_000)
+    assert not mwu.streams(12_000, 208)
+    assert mwu.streams(30_000, 208)
+    assert mwu.streams(10**6, 208)
+    assert not MWU(eps=0.9).streams(30_000, 400)  # few rounds: a pass over all pairs costs more
+    sizes = [mwu.streams(M, 208) for M in range(1000, 60_000, 1000)]
+    assert sizes == sorted(sizes)
+
+
 def test_very_many_kernels_are_streamed_by_the_estimator(rng, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
     X = rng.normal(size=(60, 3))

@@ -1,6 +1,7 @@
 """Some kernels at a time: the optimum among all of them, for every loss."""
 
 import os
+from dataclasses import replace
 
 import naive_mkl
 import numpy as np
@@ -348,3 +349,29 @@ def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path, monkeypat
     alone = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4).fit(X, target)
     assert resumed.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-4)
     np.testing.assert_array_equal(started[1], ended[0])
+
+
+def test_best_model_of_all_passes_is_returned(case):
+    """Later samples whose solver fails do not replace a better model."""
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    engine, passes = StreamedEngine(training_set(KERNELS, X)), []
+
+    def solve(small, part, weights, run):
+        found = SKM()._solved(small, part, weights, run)
+        passes.append(found)
+        if len(passes) == 1:
+            return found
+        part.move_to(0.3 * found.alpha)
+        return replace(found, alpha=0.3 * found.alpha)
+
+    run, start = Run.start(1e-9), begin(problem, engine)
+    result = sift(
+        solve, problem, engine, start, run, np.arange(0, M, 3), lambda m, _: m[:1], max_passes=3
+    )
+    gaps = [past.gap for past in run.log.entries]
+    assert len(gaps) == 3
+    assert result.gap == min(gaps) < gaps[-1]
+    np.testing.assert_array_equal(engine.alpha, result.alpha)
+    F, s = engine.combined(result.weights), engine.quadratic()
+    again = problem.certificate(result.alpha, F, s, result.weights)
+    assert again.gap == pytest.approx(result.gap)

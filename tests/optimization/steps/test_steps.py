@@ -12,6 +12,7 @@ from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, find_method
 from kernelweave.optimization.steps.analytic import Analytic, AnalyticSteps, AnalyticTuning
+from kernelweave.optimization.steps.gradient import reduced_direction
 from kernelweave.optimization.steps.newton import NewtonSteps
 
 M = 5
@@ -29,7 +30,9 @@ NORMS = {
     "block 1.5": norms.Block(1.5),
     "block 3": norms.Block(3),
 }
-STEPS = ("analytic", "newton", "hessian", "cutting-plane", "level", "gradient", "uniform")
+STEPS = (
+    "analytic", "newton", "hessian", "cutting-plane", "level", "gradient", "simplemkl", "uniform"
+)  # fmt: skip
 every_loss = pytest.mark.parametrize("loss", sorted(naive_mkl.LOSS))
 
 
@@ -109,7 +112,7 @@ def test_low_rank_kernels_do_not_trap_newton_steps(load_real):
     assert case.solve("hessian", tol=1e-4, working_set=200).gap <= 1e-4
 
 
-@pytest.mark.parametrize("solver", ["hessian", "cutting-plane", "level", "gradient"])
+@pytest.mark.parametrize("solver", ["hessian", "cutting-plane", "level", "gradient", "simplemkl"])
 def test_equal_kernels_do_no_harm(solver, load_real):
     case = hinge_case(load_real("wdbc"), norms.Lp(1), RBF(gamma=[0.1, 0.1, 0.01]), n=100)
     assert case.solve(solver, tol=1e-4).gap <= 1e-4
@@ -234,3 +237,10 @@ def test_longer_analytic_steps_take_fewer_iterations(load_real, monkeypatch):
     assert longer.converged
     assert longer.n_iter <= 0.7 * formula.n_iter
     assert longer.primal == pytest.approx(formula.primal, rel=1e-3)
+
+
+def test_reduced_direction_is_that_of_the_paper():
+    share, gradient = np.array([0.5, 0.3, 0.2, 0.0, 0.0]), np.array([-3.0, -1.0, -4.0, -5.0, -2.0])
+    direction = reduced_direction(share, gradient, 0)
+    np.testing.assert_array_equal(direction, [-1.0, -2.0, 1.0, 2.0, 0.0])
+    assert direction @ gradient < 0

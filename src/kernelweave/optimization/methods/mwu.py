@@ -57,7 +57,7 @@ from .game import Game
 from .sifting import sift, spread
 
 CERTIFICATES = 40  # number of certificates in a run
-LARGE = 2**29  # bytes of outputs above which kernels are streamed
+LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
 EPOCHS = 5  # games with the hinge loss before the last one
 GAIN = 0.7  # exponent of the steps of t, between 1/2 and 1 for stochastic approximation
 STAGES = {"alignment": "plain", "centered-alignment": "centred"}  # names in plans
@@ -133,8 +133,18 @@ class MWU(Method):
         return True
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether the outputs of M kernels on n examples are too large for memory."""
-        return 8 * M * n > LARGE
+        """Return whether M kernels on n examples are sifted, which costs less or fits in memory.
+
+        A round reads and updates the outputs of all kernels. With sifting these are the kernels of
+        a sample, in a game after each pass, and a pass costs the kernel values of all pairs of
+        support vectors.
+        """
+        if 8 * M * n > LARGE:
+            return True
+        rounds = 8 / self.eps**2 * math.log(max(n, 2))
+        played = MAX_PASSES * FIRST + ENTER * MAX_PASSES * (MAX_PASSES - 1) // 2
+        sifted = rounds * n * played + MAX_PASSES * M * min(n, 2 * rounds) ** 2
+        return sifted < rounds * n * M
 
     @property
     def when_stopped(self) -> str:

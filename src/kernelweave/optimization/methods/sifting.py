@@ -26,7 +26,7 @@ from ..solver import Solver
 INNER_TOL = 0.5  # gap to which the last sample is solved, relative to the tolerance
 EARLY_FACTOR = 0.1  # gap to which the next sample is solved, relative to the gap of all kernels
 EARLY_TOL = 5e-4  # largest gap to which a sample is solved while kernels are missing
-ENTER = 16  # maximum number of kernels that join a sample at a time
+ENTER = 64  # maximum number of kernels that join a sample at a time
 # The first guess.
 ROOM = 2**22  # kernel values in memory: 32 MB
 MOST_KERNELS = 2000  # maximum number of kernels
@@ -73,9 +73,14 @@ def sift(
     enough : callable
         Additional stopping criterion. Its arguments are the result of a sample, and the excess of
         max s_m / c_m over all kernels above that of the sample.
+
+    Returns
+    -------
+    Result
+        The model with the smallest gap among all kernels. The engine holds its alpha.
     """
     last = INNER_TOL * run.tol
-    tol = max(last, early_tol)
+    tol, best = max(last, early_tol), None
     while True:
         observe = of_kernels(run.observe, chosen, engine.n_kernels)
         inner = run.inner(tol, run.budget.iterations_left, observe=observe)
@@ -94,8 +99,13 @@ def sift(
         good = run.converged and enough(result, float(height.max() - highest))
         spent = run.budget.spent or len(run.log.entries) == max_passes
         exact = tol == last or not result.converged
+        found = replace(run.result(certificate, result.alpha, weights), converged=good)
+        best = found if best is None or good or found.gap < best.gap else best
         if good or spent or (exact and not beyond.size):
-            return replace(run.result(certificate, result.alpha, weights), converged=good)
+            if best is not found:
+                engine.move_to(best.alpha)
+                best = replace(best, n_iter=found.n_iter, late=found.late)
+            return best
         chosen = np.union1d(chosen, join(beyond, height[beyond]))
         tol = max(last, min(early_tol, EARLY_FACTOR * certificate.gap))
 
