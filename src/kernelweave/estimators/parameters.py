@@ -59,7 +59,11 @@ def check_parameters(estimator: BaseEstimator) -> None:
 
 def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]:
     """Return the rule for ``calibrate=``, and the accepted values as text."""
-    known = ("residuals", None) if is_regressor(estimator) else ("sigmoid", "isotonic", None)
+    known = (
+        ("residuals", "jackknife+", None)
+        if is_regressor(estimator)
+        else ("sigmoid", "isotonic", None)
+    )
     return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
 
 
