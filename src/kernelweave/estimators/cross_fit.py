@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine
+from ..engines.snapshot import Snapshot
 from ..kernels.compile.examples import Examples
 from ..optimization.path import at_cost
 from ..optimization.result import Result
@@ -63,9 +64,12 @@ def cross_fitted(
     values = [np.empty((one.n_outputs, n)) for one in problems]
     with single_threaded_blas():
         for problem, result, found in zip(problems, results, values, strict=True):
+            engine.move_to(result.alpha)
+            engine.combined(result.weights)
+            solution = engine.snapshot()
             for test in folds(n, strata):
                 here = without(problem, test)
-                fitted = trainer.solve(engine, here, _start(here, engine, result))
+                fitted = trainer.solve(engine, here, _start(here, engine, solution, result.weights))
                 found[:, test] = Fold(engine, test).values(here, fitted)
     return np.concatenate(values)
 
@@ -82,16 +86,24 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
     return [test for _, test in splitter.split(np.arange(n), strata)]
 
 
-def _start(problem: Problem, engine: Engine, result: Result) -> np.ndarray:
-    """Move the engine to a feasible start near a solution on all examples; return its weights."""
-    alpha = np.where(problem.C > 0, result.alpha.ravel(), 0.0)
+def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.ndarray) -> np.ndarray:
+    """Move the engine to a feasible start near a solution on all examples; return its weights.
+
+    The alphas of each output must add up to 0. Some of the larger side become 0, so that most
+    alphas keep their values, at their bounds, and few outputs have to be updated.
+    """
+    engine.move_to(*solution)
+    alpha = np.where(problem.C > 0, solution.alpha, 0.0)
     for part in alpha.reshape(problem.n_outputs, -1):
-        # The sum of each output's dual variables is 0: the larger side is scaled down.
-        up, down = part[part > 0].sum(), -part[part < 0].sum()
-        if min(up, down) > 0:
-            part[part > 0] *= min(up, down) / up
-            part[part < 0] *= min(up, down) / down
-        else:
-            part[:] = 0.0
-    engine.move_to(alpha)
-    return at_cost(problem, engine, result.weights)
+        excess = part.sum()
+        side = np.flatnonzero(part * excess > 0)
+        side = side[np.argsort(-np.abs(part[side]), kind="stable")]
+        taken = np.cumsum(np.abs(part[side]))
+        last = int(np.searchsorted(taken, abs(excess)))
+        part[side[:last]] = 0.0
+        if last < len(side):  # the remainder: sums are 0 up to rounding
+            part[side[last]] = 0.0
+            part[side[last]] = -part.sum()
+    changed = np.flatnonzero(alpha != solution.alpha)
+    engine.change(changed, alpha[changed])
+    return at_cost(problem, engine, weights)

@@ -66,7 +66,8 @@ def check_parameters(estimator: BaseEstimator) -> None:
 
 def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]:
     """Return the rule for ``calibrate=``, and the accepted values as text."""
-    known = ("residuals", None) if is_regressor(estimator) else ("sigmoid", "isotonic", None)
+    intervals, probabilities = ("residuals", "jackknife+", None), ("sigmoid", "isotonic", None)
+    known = intervals if is_regressor(estimator) else probabilities
     return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
 
 

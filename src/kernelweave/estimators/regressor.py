@@ -11,10 +11,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from .. import losses, norms
+from ..common.numbers import thread_count
 from ..common.types import Data
 from ..engines import Engine
 from ..kernels.data.standardized import moments
 from ..model.files.registry import registered
+from ..model.kernel_values import kernel_values, read_present
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
@@ -22,6 +24,7 @@ from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .conformal import checked_alpha, threshold
 from .cross_fit import cross_fitted
+from .jackknife import jackknife_interval, leave_one_out
 from .parameters import check_parameters, is_auto
 from .validation import check_targets, check_weights, one_number, weighed
 
@@ -32,7 +35,7 @@ def _has_intervals(model: Any) -> bool:
     """Return True if the model has held-out residuals; raise AttributeError otherwise."""
     if model.calibrate:
         return True
-    raise AttributeError("predict_interval requires calibrate='residuals'")
+    raise AttributeError("predict_interval requires calibrate='residuals' or 'jackknife+'")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -78,7 +81,14 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return problems
 
     def _check_loaded(self) -> None:
-        """Check the shapes of C_ and epsilon_ in a loaded file."""
+        """Check the shapes of C_, epsilon_ and leave-one-out models in a loaded file."""
+        if self.calibrate == "jackknife+":
+            expected = (self._model.examples.n + 1, self.conformity_.shape[-1])
+            if self.left_out_.dtype != np.float64 or self.left_out_.shape != expected:
+                raise ValueError(
+                    f"left_out_ must be a float64 array of shape {expected}, got "
+                    f"{self.left_out_.dtype} of shape {self.left_out_.shape}"
+                )
         if not hasattr(self, "epsilon_"):  # files of versions without "scale"
             self.epsilon_ = float(self.epsilon)
         for value in (self.epsilon_, getattr(self, "C_", 1.0)):
@@ -122,8 +132,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     def predict_interval(self, X: Data, alpha: float = 0.05) -> np.ndarray:
         """Return intervals that contain the target with probability 1 - alpha.
 
-        The probability is over training and new examples, which must be exchangeable. All
-        intervals of a target have the same width.
+        The probability is over training and new examples, which must be exchangeable. With
+        ``calibrate="residuals"`` all intervals of a target have the same width. Those of
+        ``calibrate="jackknife+"`` are wider where leaving out one example changes the prediction.
 
         Parameters
         ----------
@@ -144,6 +155,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         ValueError
             If `alpha` is outside (0, 1).
         """
+        if self.calibrate == "jackknife+":
+            return self._jackknife(X, checked_alpha(alpha))
         half = threshold(self.conformity_, checked_alpha(alpha))
         values = self._decide(X)
         ends = np.stack([values - half, values + half], axis=-1)
@@ -155,10 +168,34 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         """Store the absolute residuals of held-out examples, shape (n_outputs, n)."""
         if self.calibrate is None:
             return
+        if self.calibrate == "jackknife+":
+            self._leave_out(problems, engine, results)
+            return
         values = cross_fitted(self, prepared, problems, engine, results)
         each = [one for problem in problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
+
+    def _leave_out(self, problems: list[Problem], engine: Engine, results: list[Result]) -> None:
+        """Store the leave-one-out models of support vectors and intercept, and their residuals."""
+        problem = problems[0]
+        if len(problems) > 1 or problem.n_outputs > 1 or problem.loss.name != "squared":
+            raise ValueError(
+                "calibrate='jackknife+' requires one target and loss='squared', got "
+                f"{len(problems) * problem.n_outputs} targets and loss={problem.loss.name!r}; use "
+                "calibrate='residuals'"
+            )
+        models, residuals = leave_one_out(problem, engine, results[0].weights)
+        kept = np.append(np.flatnonzero(results[0].alpha), engine.n)
+        self.left_out_, self.conformity_ = models[kept], np.abs(residuals)[None]
+
+    def _jackknife(self, X: Any, alpha: float) -> np.ndarray:
+        """Return the jackknife+ intervals of n examples, shape (n, 2)."""
+        threads = thread_count(self.n_jobs)
+        new = read_present(self._model, self._checked(X, reset=False), threads)
+        values = kernel_values(self._model, 0, new, threads)
+        predictions = values @ self.left_out_[:-1] + self.left_out_[-1]
+        return np.stack(jackknife_interval(predictions, self.conformity_[0], alpha), axis=-1)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -191,8 +228,10 @@ class MKLRegressor(BaseRegressor):
     fit_intercept : bool
         Whether the model has an intercept b. Without one, with the squared loss, linear kernels
         and p = 1, it is the group lasso.
-    calibrate : {"residuals"} or None
+    calibrate : {"residuals", "jackknife+"} or None
         "residuals" stores the residuals of 5-fold cross-fitting, for `predict_interval`.
+        "jackknife+" stores all leave-one-out models of one target with the squared loss, computed
+        from the dual variables with fixed kernel weights, for at most 5,000 examples.
     share_weights : bool
         With several targets: whether all of them use the same kernel weights, as one problem with
         one duality gap.

@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..common.core import _core, single_threaded_blas
 from ..common.numbers import is_whole, thread_count
-from ..engines import TrainingSet
 from ..estimators.validation import check_examples
-from ..kernels.compile.examples import Examples, Reading
-from ..kernels.data.absent import absent_of_all, is_extrapolated
+from ..model.kernel_values import kernel_values, read_present
 from ..model.model import Model
 from .words import fitted_model, output_of
-
-BLOCK_VALUES = 2**24  # kernel values that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,39 +97,14 @@ def influential_examples(
     X = check_examples(estimator, X, reset=False)
     rows = _rows_of_support(fitted)
     threads = thread_count(n_jobs)
-    with single_threaded_blas():
-        reading = Reading(X, training=False, n_jobs=threads)
-        absent = absent_of_all(fitted.compiled, reading)
-        if absent is not None and not is_extrapolated(fitted.compiled):
-            raise ValueError(
-                "X: a view is absent for some examples, whose decision values have a part that "
-                "belongs to no training example; leave these out"
-            )
-        parts = _parts(fitted, output, fitted.compiled.read(reading), threads)
+    values = kernel_values(fitted, output, read_present(fitted, X, threads), threads)
+    parts = values * fitted.coef[output]
     merged = fitted.coef[output, rows]
     share = np.divide(  # of the merged example's coefficient
         estimator.dual_coef_[output], merged, out=np.zeros(len(rows)), where=merged != 0
     )
     intercept = float(fitted.intercept[output])
     return _largest(parts[:, rows] * share, estimator.support_, int(k), intercept)
-
-
-def _parts(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
-    """Return alpha_i k(x_i, x) of all pairs, shape (n, n_support)."""
-    weights = model.weights[output]
-    used = np.flatnonzero(weights)
-    parts = np.zeros((new.n, model.examples.n))
-    if not len(used):
-        return parts
-    old = TrainingSet(model.compiled.listing, model.examples).part(used)
-    fresh = TrainingSet(model.compiled.listing, new).part(used)
-    step = max(1, BLOCK_VALUES // (len(used) * model.examples.n))
-    for first in range(0, new.n, step):
-        some = fresh.examples.take(np.arange(first, min(new.n, first + step)))
-        values = _core.evaluate(old.kernels.program, old.examples.side, some.side, n_jobs)
-        parts[first : first + step] = np.einsum("m,msi->is", weights[used], values)
-    found: np.ndarray = parts * model.coef[output]
-    return found
 
 
 def _rows_of_support(model: Model) -> np.ndarray:

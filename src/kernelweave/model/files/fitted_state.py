@@ -38,6 +38,7 @@ LEARNED: dict[str, Any] = {
     "feature_names_in_": np.ndarray,
     "held_out_covariances_": np.ndarray,
     "history_": list,
+    "left_out_": np.ndarray,
     "multi_class_": str,
     "multilabel_": bool,
     "n_features_in_": int,
