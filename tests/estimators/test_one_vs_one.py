@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 import kernelweave
 from kernelweave import MKLClassifier, verify
 from kernelweave.engines.class_pairs import class_pairs
-from kernelweave.estimators.one_vs_one import class_scores
+from kernelweave.estimators.one_vs_one import class_scores, warn_of_many
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Lp
 
@@ -228,8 +228,6 @@ class TestBadInput:
     def test_many_classes_are_announced(self):
         X = np.random.default_rng(0).normal(size=(1002, 2))
         with pytest.warns(UserWarning, match="trains 125,250 problems for 501 classes"):
-            from kernelweave.estimators.one_vs_one import warn_of_many
-
             warn_of_many(np.arange(501))
         model = MKLClassifier(RBF(0.1), norm=Lp(2)).fit(X[:400], np.arange(400) // 2 % 101)
         assert model.multi_class_ == "ovr"

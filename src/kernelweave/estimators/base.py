@@ -42,14 +42,14 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import PairRounding, RoundingBounds
+from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples, mergeable
 from .one_vs_one import OneVsOne
-from .pair_trainer import PairTrainer
 from .overflow import why_not_finite
+from .pair_trainer import PairTrainer
 from .validation import check_examples
 
 
@@ -82,7 +82,7 @@ class Prepared:
     sample: Examples
     engine: Engine
     name: str
-    rounding: RoundingBounds | PairRounding
+    rounding: RoundingBounds
     shares: np.ndarray
     training_set: TrainingSet | None = None
 

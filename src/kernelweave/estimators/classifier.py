@@ -34,7 +34,6 @@ from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
-
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 

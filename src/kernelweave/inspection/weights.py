@@ -146,6 +146,6 @@ def _outputs(estimator: Any) -> list[Any]:
     """Return the names of the outputs: classes, pairs of classes, or numbers."""
     count = len(estimator._model.intercept)
     classes = getattr(estimator, "classes_", None)
-    if getattr(estimator, "multi_class_", "ovr") == "ovo":
+    if classes is not None and getattr(estimator, "multi_class_", "ovr") == "ovo":
         return [f"{classes[a]} / {classes[b]}" for a, b in class_pairs(len(classes))]
     return list(classes) if classes is not None and len(classes) == count else list(range(count))
