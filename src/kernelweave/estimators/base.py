@@ -245,6 +245,10 @@ class MKLEstimator(FittedEstimator):
                 del trainer  # and the kernel rows that it holds
         self._learn(prepared, results, merged, alpha)
 
+    def _shares_weights(self) -> bool:
+        """Return whether several outputs share their weights."""
+        return bool(getattr(self, "share_weights", False))
+
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
     ) -> None:

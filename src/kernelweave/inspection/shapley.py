@@ -21,6 +21,7 @@ from ..model.model import Model, sum_of_views, view_numbers
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
+from .weights import output_names
 from .words import fitted_model
 
 BY = ("feature", "kernel", "view")
@@ -261,8 +262,7 @@ def _output_names(estimator: Any, model: Model) -> tuple[Any, ...] | None:
     count = len(model.intercept)
     if count == 1:
         return None
-    classes = getattr(estimator, "classes_", None)
-    return tuple(range(count)) if classes is None else tuple(np.asarray(classes).tolist())
+    return tuple(np.asarray(output_names(estimator)).tolist())
 
 
 def _reads_sequences(model: Model) -> bool:
