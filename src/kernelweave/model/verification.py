@@ -357,7 +357,7 @@ class _Outputs:
     def statistics_agree(self) -> bool:
         """Return whether means and deviations of the model are those of the training examples.
 
-        A fit on many examples computes them over a sample (`Model.sample_size`). Then only means are
+        A fit on many examples uses a sample of them (`Model.sample_size`). Then only means are
         compared, and allowed to differ by `STANDARD_ERRORS`.
         """
         model = self._model
