@@ -57,6 +57,29 @@ class WorkingTerm {
 
 }  // namespace
 
+// Rows in large blocks: these go back to the system as a whole, single rows would stay in the heap.
+class RowMemory {
+ public:
+  double* take(int64_t n) {
+    if (used_ + n > size_) {
+      size_ = std::max(n, kBlock);
+      blocks_.push_back(std::make_unique_for_overwrite<double[]>(size_));
+      used_ = 0;
+    }
+    used_ += n;
+    return blocks_.back().get() + used_ - n;
+  }
+  void clear() {
+    blocks_.clear();
+    used_ = size_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kBlock = int64_t{1} << 18;  // 2 MB
+  std::vector<std::unique_ptr<double[]>> blocks_;
+  int64_t used_ = 0, size_ = 0;
+};
+
 // The rows of one pair, and of the classes by themselves, of one worker.
 class PairRows {
  public:
@@ -66,7 +89,7 @@ class PairRows {
         capacity_(std::max<int64_t>(
             2, all.cache_bytes_ / (2 * all.threads_ * std::max<int64_t>(all.widest_, 1) * 8))),
         own_bytes_(all.cache_bytes_ / (2 * all.threads_)) {
-    for (size_t c = 0; c < own_.size(); ++c) own_[c].resize(all.classes_[c].n);
+    for (size_t c = 0; c < own_.size(); ++c) own_[c].resize(all.classes_[c].n, nullptr);
   }
 
   void start(const ClassPairs::Pair& pair) {
@@ -87,9 +110,8 @@ class PairRows {
     }
     std::vector<int64_t> of_a, of_b;  // positions in their class
     for (const int64_t i : missing) {
-      if (used_ == int64_t(pool_.size()))
-        pool_.push_back(std::make_unique_for_overwrite<double[]>(all_.widest_));
-      rows_[i] = pool_[used_++].get();
+      if (used_ == int64_t(pool_.size())) pool_.push_back(memory_.take(all_.widest_));
+      rows_[i] = pool_[used_++];
       if (i < pair_->n_a)
         of_a.push_back(i);
       else
@@ -119,30 +141,30 @@ class PairRows {
     for (const int64_t i : ids)
       if (!own_[c][i]) missing.push_back(i);
     if (own_used_ + int64_t(missing.size()) * bytes > own_bytes_) {
-      for (auto& rows : own_)
-        for (auto& row : rows) row.reset();
+      for (auto& rows : own_) std::fill(rows.begin(), rows.end(), nullptr);
+      own_memory_.clear();
       own_used_ = 0;
       missing = ids;
     }
     own_used_ += int64_t(missing.size()) * bytes;
-    for (const int64_t i : missing) own_[c][i] = std::make_unique_for_overwrite<double[]>(n);
+    for (const int64_t i : missing) own_[c][i] = own_memory_.take(n);
     try {
       all_.each_row(scratch_, c, missing, c,
                     [&](int64_t r, int64_t j0, const double* values, int64_t count) {
-                      std::copy_n(values, count, own_[c][missing[r]].get() + j0);
+                      std::copy_n(values, count, own_[c][missing[r]] + j0);
                     });
     } catch (...) {  // rows that were not filled must not be found
-      for (const int64_t i : missing) own_[c][i].reset();
+      for (const int64_t i : missing) own_[c][i] = nullptr;
       throw;
     }
-    for (const int64_t i : ids) std::copy_n(own_[c][i].get(), n, rows_[offset + i] + offset);
+    for (const int64_t i : ids) std::copy_n(own_[c][i], n, rows_[offset + i] + offset);
   }
 
   const ClassPairs& all_;
   const ClassPairs::Pair* pair_ = nullptr;
-  std::vector<double*> rows_;                                // of the examples of the pair, or null
-  std::vector<std::unique_ptr<double[]>> pool_;              // memory of these rows
-  std::vector<std::vector<std::unique_ptr<double[]>>> own_;  // rows inside a class
+  std::vector<double*> rows_, pool_;       // of the examples of the pair, or null; all of them
+  std::vector<std::vector<double*>> own_;  // rows inside a class, or null
+  RowMemory memory_, own_memory_;
   const int64_t capacity_, own_bytes_;
   int64_t used_ = 0, own_used_ = 0;
   ClassPairs::Scratch scratch_;

@@ -54,7 +54,7 @@ PARAMETERS = [
     ("normalize", ["norm", 1, "Unit"], r"normalize must be one of \('variance', 'unit'"),
     ("verbose", ["yes", -1, 0.5, None], "verbose must be an integer of at least 0, got"),
     ("interleaved", ["no", 1, None], "interleaved must be True or False, got"),
-    ("share_weights", ["no", 0, None], "share_weights must be True or False, got"),
+    ("share_weights", ["no", 0, None], "share_weights must be True"),
     ("norm", [0.5, 0, -1, np.nan], "norm must be a number p >= 1, inf, or an object"),
     ("loss", ["hinges", "one_class", 3], r"loss must be one of \['"),
     ("solver", ["fast", "", None], r"solver must be one of \['auto', 'analytic'"),

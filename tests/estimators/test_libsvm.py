@@ -131,7 +131,7 @@ def one_against_rest(X, y, machine):
 
 def test_several_classes_are_one_against_the_rest():
     X, y = load_iris(return_X_y=True)
-    model = MKLClassifier(RBF(0.3), C=2.0, **settings()).fit(X, y)
+    model = MKLClassifier(RBF(0.3), C=2.0, multi_class="ovr", **settings()).fit(X, y)
     expected = one_against_rest(X, y, SVC(C=2.0, gamma=0.3, tol=TIGHT))
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=0, atol=1e-3)
     np.testing.assert_array_equal(model.predict(X), expected.argmax(axis=1))

@@ -5,11 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import kernelweave
-from kernelweave import MKLClassifier, verify
+from kernelweave import MKLClassifier, MKLClassifierCV, verify
 from kernelweave.engines.class_pairs import class_pairs
 from kernelweave.estimators.one_vs_one import class_scores, warn_of_many
 from kernelweave.kernels import RBF, Linear, Precomputed
@@ -173,7 +174,55 @@ def test_auto_depends_on_kernels_and_probabilities(wine):
             assert model.fit(X, y).multi_class_ == expected
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.1), RBF(WIDTHS)])
+def test_search_follows_pairs(wine, kernel):
+    X, y = wine
+    search = MKLClassifierCV(kernel, norms=[1, 2], Cs=[0.1, 1.0], cv=3, multi_class="ovo")
+    search.fit(X, y)
+    assert search.multi_class_ == "ovo"
+    assert search.best_score_ > 0.9
+    assert verify(search, X, y).agree
+    alone = MKLClassifier(kernel, norm=search.norm_, C=search.C_, multi_class="ovo").fit(X, y)
+    np.testing.assert_allclose(search.decision_function(X), alone.decision_function(X), atol=0.01)
+
+
+def test_held_out_values_of_a_search_are_those_of_fits(wine):
+    X, y = wine
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    search = MKLClassifierCV(
+        RBF(0.1), norms=[2], Cs=[1.0], cv=folds, multi_class="ovo", normalize=None, tol=1e-5
+    ).fit(X, y)
+    for fold, (train, test) in enumerate(folds):
+        model = MKLClassifier(RBF(0.1), normalize=None, multi_class="ovo", tol=1e-5)
+        score = model.fit(X[train], y[train]).score(X[test], y[test])
+        assert search.scores_[0, 0, fold] == pytest.approx(score)
+
+
+def test_displays_name_pairs(wine):
+    pytest.importorskip("matplotlib")
+    from kernelweave.plots import ConvergenceDisplay, WeightsDisplay
+
+    X, y = wine
+    model = MKLClassifier(RBF(WIDTHS), multi_class="ovo", share_weights=False).fit(X, y)
+    shown = ConvergenceDisplay.from_estimator(model)
+    assert [line.get_label() for line in shown.lines_] == ["low / mid", "low / top", "mid / top"]
+    WeightsDisplay.from_estimator(model)
+
+
 class TestBadInput:
+    def test_classes_absent_from_a_fold(self, wine):
+        X, y = wine
+        labels = np.where(
+            np.arange(len(y)) < 4, np.array(["a", "b", "c", "d"])[np.arange(len(y)) % 4], y
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search = MKLClassifierCV(
+                RBF(0.1), norms=[2], Cs=[1.0], cv=KFold(3, shuffle=True), multi_class="ovo"
+            ).fit(X, labels)
+        assert np.isfinite(search.scores_).all()
+        assert set(search.classes_) == set(labels)
+
     def test_class_with_one_example(self, wine):
         X, y = wine
         labels = np.where(np.arange(len(y)) == 7, "single", y)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..inspection.weights import heaviest, weights_of
+from ..inspection.weights import heaviest, output_names, weights_of
 from .axes import LINE, axes_of, name_ticks, names_width, open_sides
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class WeightsDisplay:
             Axes to draw on; None for a new figure.
         """
         check_is_fitted(estimator)
-        classes = getattr(estimator, "classes_", None) if np.ndim(estimator.weights_) == 2 else None
+        named = np.ndim(estimator.weights_) == 2 and hasattr(estimator, "classes_")
+        classes = output_names(estimator) if named else None
         if values is None:
             known = hasattr(estimator, "held_out_covariances_")
             values = "held_out_share" if known else "weight"
@@ -215,7 +216,8 @@ class ConvergenceDisplay:
         times, xlabel = clock_of(histories)
         seconds = [np.array(one) for one in times]
         gaps = [np.array([turn["gap"] for turn in history]) for history in histories]
-        classes = None if single else getattr(estimator, "classes_", None)
+        named = not single and hasattr(estimator, "classes_")
+        classes = output_names(estimator) if named else None
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:

@@ -125,12 +125,17 @@ class ClassPairsEngine(Engine):
             The gaps that were reached. Outputs are computed from scratch.
         """
         self.combined(theta)
-        parts = [np.ascontiguousarray(part) for part in term.arrays]
+        lin, eps, curv, ent, lo, hi = (np.ascontiguousarray(part) for part in term.arrays)
         if not self._combined.flags.writeable:
             self._combined = self._combined.copy()
         gaps = self._core.solve(
             pairs.astype(np.int64),
-            *parts,
+            lin,
+            eps,
+            curv,
+            ent,
+            lo,
+            hi,
             constants,
             gap,
             WORKING_SET,
@@ -159,7 +164,7 @@ class ClassPairsEngine(Engine):
         return self._combined
 
     def quadratic(self) -> np.ndarray:
-        each = self._core.quadratic(self._alpha).sum(axis=0)
+        each = np.asarray(self._core.quadratic(self._alpha).sum(axis=0))
         return each if len(each) == self.n_kernels else each.sum(keepdims=True)
 
     def diagonal(self) -> np.ndarray:
@@ -173,6 +178,13 @@ class ClassPairsEngine(Engine):
         """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
         each = self._each.largest_values()
         return each if len(each) == self.n_kernels else each.sum(keepdims=True)
+
+
+def pair_solver(engine: Engine) -> ClassPairsEngine:
+    """Return an engine as one that solves pairs; plan.py asks for it only if the engine does."""
+    if not isinstance(engine, ClassPairsEngine):
+        raise engine._cannot("solve pairs of classes")
+    return engine
 
 
 def class_pairs(n_classes: int) -> list[tuple[int, int]]:

@@ -45,7 +45,7 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import PairRounding, RoundingBounds
+from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
@@ -85,7 +85,7 @@ class Prepared:
     sample: Examples
     engine: Engine
     name: str
-    rounding: RoundingBounds | PairRounding
+    rounding: RoundingBounds
     shares: np.ndarray
     training_set: TrainingSet | None = None
 
@@ -237,6 +237,10 @@ class MKLEstimator(FittedEstimator):
                 results, alpha = trainer.shared() if shared and several else trainer.each()
                 del trainer  # and the kernel rows that it holds
         self._learn(prepared, results, merged, alpha)
+
+    def _shares_weights(self) -> bool:
+        """Return whether several outputs share their weights."""
+        return bool(getattr(self, "share_weights", False))
 
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]

@@ -147,9 +147,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             return False
         return sum(kernel.n_kernels for kernel in self._resolve(self.kernels, X)) == 1
 
-    def _sharing(self, pairs: OneVsOne | None) -> bool:
+    def _shares_weights(self) -> bool:
         """Return whether outputs share their weights; by default, pairs of classes do."""
-        return pairs is not None if is_auto(self.share_weights) else bool(self.share_weights)
+        return self._in_pairs if is_auto(self.share_weights) else bool(self.share_weights)
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -560,10 +560,9 @@ class MKLClassifier(BaseClassifier):
         # Default kernels are compared one against the rest, also if pairs are trained.
         single = codes if pairs is None or self.kernels is None else (codes > 0).astype(int)
         problems = self._problems(single, costs, norm)
-        sharing = self._sharing(pairs)
-        self.C_ = C * self._train(X, problems, codes, sharing, factors, pairs)
-        self.classes_ = classes
         self.multi_class_ = "ovr" if pairs is None else "ovo"
+        self.C_ = C * self._train(X, problems, codes, self._shares_weights(), factors, pairs)
+        self.classes_ = classes
         return self
 
     def _cost(self) -> tuple[float, Sequence[float]]:
@@ -574,7 +573,7 @@ class MKLClassifier(BaseClassifier):
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
         C, factors = self._cost()
-        self.C_ = C * self._train(X, problems, one_number(y), self._sharing(None), factors)
+        self.C_ = C * self._train(X, problems, one_number(y), self._shares_weights(), factors)
         self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
         return self
 

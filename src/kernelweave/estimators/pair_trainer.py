@@ -89,7 +89,7 @@ class PairTrainer:
             engine = OutputsEngine(self.prepared.engine, len(every))
             result = self._solve(problem, engine, self.prepared)
             return [result], sp.csr_matrix(result.alpha.reshape(len(every), -1))
-        rounding = PairRounding(self.prepared.rounding, self.pairs.rows)
+        rounding = PairRounding.of(self.prepared.rounding, self.pairs.rows)
         prepared = replace(self.prepared, rounding=rounding, name="class pairs")
         result = self._solve(self.pairs.joint(), self._engine, prepared)
         return [result], self.pairs.spread([result.alpha[part] for part in self._engine.slices])
@@ -115,7 +115,9 @@ class PairTrainer:
         problem = self.pairs.joint()
         weights = problem.norm.start(1)
         self.estimator.plan_ = Plan("class pairs", Uniform(), PairSets())
-        rounding = PairRounding(self.prepared.rounding, self.pairs.rows) if self.confirm else None
+        rounding = (
+            PairRounding.of(self.prepared.rounding, self.pairs.rows) if self.confirm else None
+        )
         run = Run.start(self.estimator.tol, watch=self.watch)
         yield from solve_each_pair(problem, engine, weights, run, rounding)
 

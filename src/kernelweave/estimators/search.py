@@ -151,7 +151,8 @@ class Search(MKLEstimator):
         grid, splits = Grid.of(self.norms, Cs), self._splits(data.X, data.y, data.groups)
         everyone = np.arange(len(data.y))
         first = data.problems_of(everyone, grid.Cs.max(), grid.norms[0])
-        every = data.problems_of(everyone, 1.0, grid.norms[0])[0].C
+        # Pairs of classes have costs for their own examples only.
+        every = np.max([one.C for one in data.problems_of(everyone, 1.0, grid.norms[0])], axis=0)
         methods, shared = self._methods(grid, first), self._shared(first)
         score = partial(data.score, self._scorer())
         kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
@@ -243,7 +244,7 @@ class Search(MKLEstimator):
         return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
     def _shared(self, problems: list[Problem]) -> bool:
-        return len(problems) > 1 and self.share_weights is True
+        return len(problems) > 1 and self._shares_weights()
 
     def _score(
         self,

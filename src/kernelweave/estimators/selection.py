@@ -14,9 +14,10 @@ from .. import losses
 from ..common.numbers import is_whole
 from ..common.types import Data
 from ..model.files.registry import registered
-from ..norms import Norm
+from ..norms import Lp, Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
+from .one_vs_one import OneVsOne
 from .parameters import check_parameters
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchData, Split
@@ -49,9 +50,11 @@ class _HeldOut:
 class _HeldOutClassifier(_HeldOut, BaseClassifier):
     """A classifier for scorers: labels, decision values, probabilities of the logistic loss."""
 
-    def __init__(self, values: np.ndarray, classes: np.ndarray, loss: str | losses.Loss):
+    def __init__(
+        self, values: np.ndarray, classes: np.ndarray, loss: str | losses.Loss, multi_class: str
+    ):
         super().__init__(values, classes)
-        self.loss = loss
+        self.loss, self.multi_class_ = loss, multi_class
 
 
 class _HeldOutRegressor(_HeldOut, BaseRegressor):
@@ -169,10 +172,18 @@ class MKLClassifierCV(Search, BaseClassifier):
             return self._costs(classes[present], known, weights[train])
 
         def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            return self._problems(codes, weighed(C, costs), norm)
+            costs = weighed(C, costs)
+            if self._in_pairs:
+                pairs = OneVsOne(codes, costs, losses.get(self.loss, "classifier"), norm, count)
+                return [pairs.on_all(number) for number in range(len(pairs.pairs))]
+            return self._problems(codes, costs, norm)
 
         def held_out(values: np.ndarray) -> _HeldOut:
-            return _HeldOutClassifier(values, classes, self.loss)
+            return _HeldOutClassifier(values, classes, self.loss, self.multi_class_)
+
+        costs, count = self._costs(classes, codes, weights), len(classes)
+        in_pairs = self._pairs(classes, codes, costs, Lp(2.0), X) is not None
+        self.multi_class_ = "ovo" if in_pairs else "ovr"
 
         counting = None if sample_weight is None else weights
         labels = classes[codes]

@@ -22,6 +22,7 @@ from ..model.model import Model, sum_of_views, view_numbers
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
+from .weights import output_names
 from .words import fitted_model
 
 if TYPE_CHECKING:
@@ -265,8 +266,7 @@ def _output_names(estimator: FittedEstimator, model: Model) -> tuple[object, ...
     count = len(model.intercept)
     if count == 1:
         return None
-    classes = getattr(estimator, "classes_", None)
-    return tuple(range(count)) if classes is None else tuple(np.asarray(classes).tolist())
+    return tuple(np.asarray(output_names(estimator)).tolist())
 
 
 def _reads_sequences(model: Model) -> bool:

@@ -45,7 +45,7 @@ def weights_frame(
     if by not in (None, "view"):
         raise ValueError(f'by must be None or "view", got {by!r}')
     model = estimator._model
-    views, outputs = model.compiled.views, _outputs(estimator)
+    views, outputs = model.compiled.views, output_names(estimator)
     if by == "view":
         weights = sum_of_views(model.weights, views)
         names = {"view": list(dict.fromkeys(views))}
@@ -144,10 +144,19 @@ def shares_of(sizes: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _outputs(estimator: FittedEstimator) -> list[Any]:
-    """Return the names of the outputs: classes, pairs of classes, or numbers."""
+def output_names(estimator: FittedEstimator) -> list[Any]:
+    """Return the names of the outputs: classes, pairs of classes, or numbers.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+
+    Returns
+    -------
+    list of n_outputs names
+    """
     count = len(estimator._model.intercept)
     classes = getattr(estimator, "classes_", None)
-    if getattr(estimator, "multi_class_", "ovr") == "ovo":
+    if classes is not None and getattr(estimator, "multi_class_", "ovr") == "ovo":
         return [f"{classes[a]} / {classes[b]}" for a, b in class_pairs(len(classes))]
     return list(classes) if classes is not None and len(classes) == count else list(range(count))

@@ -23,6 +23,7 @@ from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
 from ..sequences import Sequences
 from ..sequences.alphabets import Alphabet
+from .weights import output_names
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -112,7 +113,7 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
     model = fitted_model(estimator)
     if len(model.intercept) == 1:
         return 0
-    classes = list(getattr(estimator, "classes_", range(len(model.intercept))))
+    classes = output_names(estimator)
     if target not in classes:
         raise ValueError(f"target must be one of the classes {classes}, not {target!r}")
     return classes.index(target)

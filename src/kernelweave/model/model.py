@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
+MOST_VALUES, LEAST_EXAMPLES = 2_000_000, 500  # contributions that are summarised, and examples
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
@@ -355,12 +356,12 @@ class Model:
     ) -> Model:
         """Return the model with means and deviations of the contributions of its kernels.
 
-        They are computed over the training examples, or over `MOST_EXAMPLES` of them, evenly
-        spaced. `alpha` has shape (n_outputs, n).
+        They are computed over the training examples, or over `sample_size` of them, evenly spaced.
+        `alpha` has shape (n_outputs, n).
         """
-        some, few = examples, np.arange(examples.n)
-        if examples.n > MOST_EXAMPLES:
-            few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+        some, few, size = examples, np.arange(examples.n), self.sample_size(examples.n)
+        if size < examples.n:
+            few = np.linspace(0, examples.n - 1, size).astype(np.int64)
             some, shares = examples.take(few), shares[few] / shares[few].sum()
         local = isinstance(examples, Examples)
         training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
@@ -380,6 +381,11 @@ class Model:
                 by_view[..., view] += values[..., views[kernels] == view].sum(axis=-1)
         by_view = spread(by_view, shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
+
+    def sample_size(self, n: int) -> int:
+        """Return the number of n training examples over which contributions are summarised."""
+        fitting = MOST_VALUES // max(self.weights.size, 1)
+        return min(n, MOST_EXAMPLES, max(fitting, LEAST_EXAMPLES))
 
     def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost."""

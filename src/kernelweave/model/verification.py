@@ -28,7 +28,7 @@ from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
-from ..kernels.compile.normalized_kernels import MOST_EXAMPLES, FromMean
+from ..kernels.compile.normalized_kernels import FromMean
 from ..kernels.data.absent import absent_of_members, completed, each_kernel
 from ..norms import Fixed, as_norm
 from ..optimization.plan import find_method
@@ -367,7 +367,7 @@ class _Outputs:
     def statistics_agree(self) -> bool:
         """Return whether means and deviations of the model are those of the training examples.
 
-        A fit on more than `MOST_EXAMPLES` examples computes them over a sample. Then only means are
+        A fit on many examples uses a sample of them (`Model.sample_size`). Then only means are
         compared, and allowed to differ by `STANDARD_ERRORS`.
         """
         model = self._model
@@ -378,8 +378,9 @@ class _Outputs:
             by_view = spread(self._by_view, self._shares)[1]
         size = float(np.nan_to_num(np.abs(model.means) + deviations).max())
         tolerance = STATISTICS_ROUNDING * size
-        if len(self._shares) > MOST_EXAMPLES:
-            errors = STANDARD_ERRORS * deviations / math.sqrt(MOST_EXAMPLES)
+        sampled = model.sample_size(len(self._shares))
+        if sampled < len(self._shares):
+            errors = STANDARD_ERRORS * deviations / math.sqrt(sampled)
             return _within(self._means, model.means, tolerance + errors)
         agrees = _within(self._means, model.means, tolerance)
         if model.deviations is not None:

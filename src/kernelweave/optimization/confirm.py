@@ -31,7 +31,7 @@ def confirmed(
     problem: Problem,
     engine: Engine,
     result: Result,
-    rounding: RoundingBounds | PairRounding,
+    rounding: RoundingBounds,
     tol: float,
 ) -> Result:
     """Return a result with the rounding bound of its gap (`doubt`).
@@ -55,7 +55,7 @@ def confirmed(
     if result.converged or result.gap > tol:
         return result
     engine.move_to(result.alpha)
-    sharper = rounding.with_neighbours()
+    sharper = replace(rounding, neighbours=True)
     return judged(problem, engine, _certified(problem, engine, result), sharper, tol)
 
 
@@ -63,7 +63,7 @@ def judged(
     problem: Problem,
     engine: Engine,
     result: Result,
-    rounding: RoundingBounds | PairRounding,
+    rounding: RoundingBounds,
     tol: float,
 ) -> Result:
     """Return a result that has converged only if its gap plus its rounding bound is below tol."""
@@ -75,7 +75,7 @@ def judged(
 
 
 def _judged_constant(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
 ) -> Result:
     """Return the constant model; it has converged if rounding cannot hide a better model.
 
@@ -92,7 +92,7 @@ def _judged_constant(
 
 
 def rounding_error(
-    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds | PairRounding
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
 ) -> float:
     """Return a bound of the rounding error of the primal minus the dual value."""
     theta = result.weights

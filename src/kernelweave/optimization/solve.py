@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from ..problem.rounding import PairRounding, RoundingBounds
+from ..problem.rounding import RoundingBounds
 from .confirm import confirmed
 from .plan import Plan
 from .result import Result
@@ -48,7 +48,7 @@ def solve_confirmed(
     engine: Engine,
     plan: Plan,
     run: Run,
-    rounding: RoundingBounds | PairRounding,
+    rounding: RoundingBounds,
     weights: np.ndarray | None = None,
 ) -> Result:
     """Solve a problem, and confirm that its gap is below the tolerance despite rounding.

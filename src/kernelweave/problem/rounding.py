@@ -16,7 +16,7 @@ outputs are small differences of large numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -102,15 +102,13 @@ class RoundingBounds:
     precision: float = UNIT
     neighbours: bool = False
 
-    def with_neighbours(self) -> RoundingBounds:
-        """Return sharper bounds, from the nearest neighbour of each example."""
-        return replace(self, neighbours=True)
-
     def part(self, rows: np.ndarray) -> RoundingBounds:
         """Return the bounds of some of the examples, shape (q,), as far as they are known."""
         smaller = replace(self, examples=self.examples.take(rows))
         known = {
-            number: Plane(*(value[rows] if np.ndim(value) else value for value in plane))
+            number: Plane(
+                *(np.asarray(value)[rows] if np.ndim(value) else value for value in plane)
+            )
             for number, plane in self._planes.items()
         }
         smaller.__dict__.update(_planes=known, _squarings=self._squarings)
@@ -211,23 +209,22 @@ class RoundingBounds:
 
 
 @dataclass(frozen=True, eq=False)
-class PairRounding:
+class PairRounding(RoundingBounds):
     """Rounding bounds of several outputs, each on some of the examples.
 
     Parameters
     ----------
-    rounding : RoundingBounds
-        Bounds on all examples.
     rows : list of ndarrays
         Positions of the examples of each output.
     """
 
-    rounding: RoundingBounds
-    rows: list[np.ndarray]
+    rows: list[np.ndarray] = field(default_factory=list)
 
-    def with_neighbours(self) -> PairRounding:
-        """Return sharper bounds, from the nearest neighbour of each example."""
-        return replace(self, rounding=self.rounding.with_neighbours())
+    @classmethod
+    def of(cls, rounding: RoundingBounds, rows: list[np.ndarray]) -> PairRounding:
+        """Return bounds of outputs on some of the examples, from those on all examples."""
+        known = rounding.kernels, rounding.examples, rounding.precision, rounding.neighbours
+        return cls(*known, rows=rows)
 
     def errors(
         self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
@@ -243,8 +240,7 @@ class PairRounding:
         self, theta: np.ndarray, alpha: np.ndarray, update: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds for the combined outputs, (n,), and the block norms, (outputs, M)."""
-        kernels, examples = self.rounding.kernels, self.rounding.examples
-        weights = np.broadcast_to(theta, kernels.n_kernels)
+        weights = np.broadcast_to(theta, self.kernels.n_kernels)
         lengths = [len(rows) for rows in self.rows]
         starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
 
@@ -257,8 +253,10 @@ class PairRounding:
         combined, block_norms = np.zeros_like(alpha), np.zeros((len(lengths), len(weights)))
         with np.errstate(over="ignore", invalid="ignore"):  # bounds are infinite or NaN then
             for m in range(len(weights)):
-                found = self.rounding.bounds(np.array([m]))
-                size, error = (np.broadcast_to(part, (1, examples.n))[0, every] for part in found)
+                found = self.bounds(np.array([m]))
+                size, error = (
+                    np.broadcast_to(part, (1, self.examples.n))[0, every] for part in found
+                )
                 spread = squares * error**2 + sums((update * error) ** 2)
                 sizes = total * size + sums(update * size)
                 errors = SURE * np.sqrt(0.5 * spread) + growth * 0.5 * sizes

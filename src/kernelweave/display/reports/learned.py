@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...common.types import Data
+from ...inspection.weights import output_names
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
 from ..displays import clock_of
@@ -46,8 +47,7 @@ def _convergence(model: FittedEstimator) -> dict[str, Any]:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
     drawn: dict[str, Any] = {"tol": float(model.tol)}
-    classes = getattr(model, "classes_", range(len(histories)))
-    drawn["classes"] = None if single else [str(name) for name in classes]
+    drawn["classes"] = None if single else [str(name) for name in output_names(model)]
     times, drawn["xlabel"] = clock_of(histories)
     drawn["seconds"] = [plain(_thinned(one)) for one in times]
     drawn["gaps"] = [plain([one["gap"] for one in _thinned(past)]) for past in histories]

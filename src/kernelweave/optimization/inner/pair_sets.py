@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engines.class_pairs import ClassPairsEngine
+from ...engines.base import Engine
+from ...engines.class_pairs import ClassPairsEngine, pair_solver
 from ...problem.problem import Problem
 from ...problem.rounding import PairRounding
 from ..certifier import Certifier
@@ -26,9 +27,7 @@ BELOW_TOL = 0.9  # part of the tolerance that pairs are solved to: the core's bi
 class PairSets:
     """Solve all pairs under fixed weights, as part of a plan."""
 
-    def solve(
-        self, problem: Problem, engine: ClassPairsEngine, weights: np.ndarray, run: Run
-    ) -> Result:
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         certifier, iterations = Certifier(problem, engine), 0
         while True:
@@ -37,7 +36,8 @@ class PairSets:
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
             every = np.arange(problem.n_outputs)
-            engine.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
+            solver = pair_solver(engine)
+            solver.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
             run.notify(engine.alpha, weights)
             iterations = 1
 
