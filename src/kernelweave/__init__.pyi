@@ -16,6 +16,7 @@ from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .inspection.alignment import kernel_alignment
+from .inspection.kernel_pca import MKLKernelPCA
 from .kernels.data.views import Grams, Views
 from .model.files.kw import load
 from .model.files.lsgkm import export_lsgkm
@@ -33,6 +34,7 @@ __all__ = [
     "LogoDisplay",
     "MKLClassifier",
     "MKLClassifierCV",
+    "MKLKernelPCA",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",

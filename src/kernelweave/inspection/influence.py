@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..common.core import _core, single_threaded_blas
+from ..common.core import single_threaded_blas
 from ..common.numbers import is_whole, thread_count
-from ..engines import TrainingSet
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Examples, Reading
 from ..kernels.data.absent import absent_of_all, is_extrapolated
 from ..model.model import Model
+from .combined_kernel import combined_values
 from .words import fitted_model, output_of
-
-BLOCK_VALUES = 2**24  # kernel values that are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,18 +117,7 @@ def influential_examples(
 
 def _parts(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
     """Return alpha_i k(x_i, x) of all pairs, shape (n, n_support)."""
-    weights = model.weights[output]
-    used = np.flatnonzero(weights)
-    parts = np.zeros((new.n, model.examples.n))
-    if not len(used):
-        return parts
-    old = TrainingSet(model.compiled.listing, model.examples).part(used)
-    fresh = TrainingSet(model.compiled.listing, new).part(used)
-    step = max(1, BLOCK_VALUES // (len(used) * model.examples.n))
-    for first in range(0, new.n, step):
-        some = fresh.examples.take(np.arange(first, min(new.n, first + step)))
-        values = _core.evaluate(old.kernels.program, old.examples.side, some.side, n_jobs)
-        parts[first : first + step] = np.einsum("m,msi->is", weights[used], values)
+    parts = combined_values(model.compiled, model.weights[output], new, model.examples, n_jobs)
     found: np.ndarray = parts * model.coef[output]
     return found
 
