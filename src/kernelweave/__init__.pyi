@@ -14,6 +14,7 @@ from .display.shapley import BeeswarmDisplay, WaterfallDisplay
 from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
+from .estimators.learned_widths import MKLWidths
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .inspection.alignment import kernel_alignment
 from .inspection.kernel_pca import MKLKernelPCA
@@ -40,6 +41,7 @@ __all__ = [
     "MKLRegressorCV",
     "MKLSurvival",
     "MKLSurvivalCV",
+    "MKLWidths",
     "PositionWeightsDisplay",
     "ReliabilityDisplay",
     "StabilityDisplay",

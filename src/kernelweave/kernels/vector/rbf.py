@@ -21,7 +21,8 @@ class RBF(ExponentialOfDistance):
     Parameters
     ----------
     gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
-        values)), "median" (1 / median squared distance), or a sequence of them
+        values)), "median" (1 / median squared distance), or a sequence of them; "learn" in
+        estimators that `MKLWidths` fits
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.
