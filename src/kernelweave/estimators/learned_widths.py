@@ -82,12 +82,14 @@ class WidthProblem:
 
     def _with_widths(self, kernel: Any, columns: np.ndarray, widths: np.ndarray) -> Kernel:
         if not self.ard:
-            return replace(kernel, gamma=float(widths[0]))
+            single: Kernel = replace(kernel, gamma=float(widths[0]))
+            return single
         product: Any = None
         for column, width in zip(columns.tolist(), widths.tolist(), strict=True):
             factor = RBF(width, columns=[column])
             product = factor if product is None else product * factor
-        return product.named(kernel.name or "RBF, a width per column")
+        named: Kernel = product.named(kernel.name or "RBF, a width per column")
+        return named
 
     def fit(self, gammas: np.ndarray, tol: float | None = None) -> Any:
         """Return the fitted estimator at these widths."""
@@ -152,8 +154,8 @@ def _slopes(Z: np.ndarray, K: np.ndarray, v: np.ndarray) -> np.ndarray:
     return slopes
 
 
-def _has(name: str) -> Any:
-    return available_if(lambda self: hasattr(self.estimator, name))
+def _decides(widths: Any) -> bool:
+    return hasattr(widths.estimator, "decision_function")
 
 
 class MKLWidths(MetaEstimatorMixin, BaseEstimator):
@@ -268,13 +270,12 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         if not 1 < as_number(self.factor) < np.inf:
             raise ValueError(f"factor must be a number > 1, not {self.factor!r}")
 
-    @_has("predict")
     def predict(self, X: Any) -> np.ndarray:
         """Return predictions for n examples, shape (n,)."""
         predicted: np.ndarray = self._fitted.predict(X)
         return predicted
 
-    @_has("decision_function")
+    @available_if(_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values of n examples, shape (n,)."""
         values: np.ndarray = self._fitted.decision_function(X)
