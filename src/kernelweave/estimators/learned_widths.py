@@ -271,18 +271,46 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"factor must be a number > 1, not {self.factor!r}")
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return predictions for n examples, shape (n,)."""
+        """Return predictions for n examples, shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         predicted: np.ndarray = self._fitted.predict(X)
         return predicted
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values of n examples, shape (n,)."""
+        """Return decision values of n examples, shape (n,).
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         values: np.ndarray = self._fitted.decision_function(X)
         return values
 
     def score(self, X: Any, y: Any) -> float:
-        """Return the score of the fitted estimator: accuracy, or R^2."""
+        """Return the score of the fitted estimator: accuracy, or R^2.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+        y : array of shape (n,)
+
+        Returns
+        -------
+        float
+        """
         return float(self._fitted.score(X, y))
 
     @property

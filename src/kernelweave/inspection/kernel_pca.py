@@ -29,7 +29,7 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
     n_components : int
         Number of coordinates.
     target : label, optional
-        The class whose weights are taken, if classes have weights of their own.
+        The class whose weights are taken, for three or more classes.
     n_jobs : int or None
         Number of threads; None is one, -1 all processors.
 
@@ -48,8 +48,8 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
     >>> from kernelweave.kernels import RBF
     >>> X, y = load_iris(return_X_y=True)
     >>> model = MKLClassifier(RBF(gamma=[0.1, 1.0]), norm=2)
-    >>> MKLKernelPCA(model, 2).fit_transform(X, y).shape
-    (150, 2)
+    >>> MKLKernelPCA(model, 2).fit_transform(X[:100], y[:100]).shape
+    (100, 2)
     """
 
     def __init__(
