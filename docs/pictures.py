@@ -249,6 +249,23 @@ def large() -> Figure:
     return figure
 
 
+def significance() -> Figure:
+    """Power and false discoveries by noise, from the table of insight.md."""
+    rows = np.array(_table("insight", "| letters replaced | found"), dtype=float)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
+    for shift, name, color in ((0, "weights", ORANGE), (1, "held out", BLUE)):
+        left.plot(rows[:, 0], rows[:, 1 + shift], marker="o", color=color, label=name)
+        right.plot(rows[:, 0], rows[:, 3 + shift] / 10, marker="o", color=color, label=name)
+    right.axhline(0.05, color=GREY, linestyle=":", label="level")
+    left.set(xlabel="letters replaced, of 7", ylabel="share of positions found", ylim=(-0.03, 1.05))
+    right.set(xlabel="letters replaced, of 7", ylabel="data sets with a false one")
+    right.set_ylim(-0.03, 1.05)
+    for ax in (left, right):
+        ax.legend(frameon=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 def _table(page: str, head: str) -> list[list[str]]:
     """Return the cells of the table of a page whose head begins with a text."""
     lines = (HERE / f"{page}.md").read_text().splitlines()
@@ -276,6 +293,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "gap": gap,
     "strings": string_kernels,
     "large": large,
+    "significance": significance,
 }
 
 

@@ -15,8 +15,10 @@ from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
 from .estimators.few_kernels import FewKernels, few_kernels
+from .estimators.learned_widths import MKLWidths
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .inspection.alignment import kernel_alignment
+from .inspection.kernel_pca import MKLKernelPCA
 from .kernels.data.views import Grams, Views
 from .model.files.kw import load
 from .model.files.lsgkm import export_lsgkm
@@ -35,11 +37,13 @@ __all__ = [
     "LogoDisplay",
     "MKLClassifier",
     "MKLClassifierCV",
+    "MKLKernelPCA",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
     "MKLSurvival",
     "MKLSurvivalCV",
+    "MKLWidths",
     "PositionWeightsDisplay",
     "ReliabilityDisplay",
     "StabilityDisplay",

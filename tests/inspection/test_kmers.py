@@ -66,6 +66,17 @@ def test_importance_matrices_are_expected_scores(kernels, normalize, rng):
         np.testing.assert_allclose(Q.W, np.transpose(expected), atol=1e-10)
 
 
+@pytest.mark.parametrize("kernels", KERNELS.values(), ids=KERNELS)
+def test_words_longer_than_the_degree(kernels, rng):
+    model = fitted(kernels, rng)
+    for k in (5, LENGTH):
+        Q = poim(model, k, background=BACKGROUND)
+        expected = [expected_scores(model, k, p, BACKGROUND) for p in Q.positions]
+        np.testing.assert_allclose(Q.W, np.transpose(expected), atol=1e-10)
+    best = every_text()[model.decision_function(every_text()).argmax()]
+    assert best in [word for word, _, _ in top_kmers(model, 3, k=LENGTH)]
+
+
 @pytest.mark.parametrize("normalize", ["unit", "trace", "center"])
 def test_on_the_scale_of_every_normalisation(normalize, rng):
     model = fitted(WeightedDegree(4, split="degree"), rng, normalize=normalize)
@@ -175,9 +186,9 @@ def test_other_alphabets_and_estimators(rng):
 
 def test_bad_input(rng):
     model = fitted(WeightedDegree(4), rng)
-    with pytest.raises(ValueError, match="k must be between 1 and 4"):
-        kmer_weights(model, 5)
-    with pytest.raises(ValueError, match="k must be between 1 and 4"):
+    with pytest.raises(ValueError, match="k must be between 1 and 6"):
+        kmer_weights(model, 7)
+    with pytest.raises(ValueError, match="k must be between 1 and 6"):
         importance(model, 0)
     with pytest.raises(ValueError, match="between 0 and 6"):
         kmer_weights(model, 2, positions=(3, 7))

@@ -523,6 +523,8 @@ def solve_each(
         for file in files:
             file.remove()
     return results
+
+
 def on_all_examples(results: list[Result], alpha: sp.csr_matrix | None) -> list[Result]:
     """Return results with the rows of alpha, shape (n_outputs, n), that belong to them."""
     if alpha is None:

@@ -116,11 +116,7 @@ class BootstrapWeights:
         """
         if not len(self.permuted):
             raise ValueError("p_values requires fits on permuted targets: pass n_permutations >= 1")
-        permuted = self.permuted
-        if correction == "max":
-            permuted, correction = permuted.max(axis=-1, keepdims=True), None
-        reached = (permuted >= self.weights).sum(axis=0)
-        return corrected((1 + reached) / (1 + len(self.permuted)), correction)
+        return permutation_p_values(self.weights, self.permuted, correction)
 
     def selection_p_values(self, correction: str | None = "bonferroni") -> np.ndarray:
         """Return p-values of how often each weight is above the mean weight, shape of `weights`.
@@ -162,6 +158,28 @@ class BootstrapWeights:
         """
         least = np.atleast_2d(self.p_values(correction)).min(axis=0)
         return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
+
+
+def permutation_p_values(
+    observed: np.ndarray, permuted: np.ndarray, correction: str | None
+) -> np.ndarray:
+    """Return corrected p-values of statistics by those of n permutations.
+
+    Parameters
+    ----------
+    observed : array of shape (..., M)
+    permuted : array of shape (n, ..., M)
+    correction : one of CORRECTIONS
+
+    Returns
+    -------
+    ndarray of shape (..., M)
+    """
+    count = len(permuted)
+    if correction == "max":
+        permuted, correction = permuted.max(axis=-1, keepdims=True), None
+    reached = (permuted >= observed).sum(axis=0)
+    return corrected((1 + reached) / (1 + count), correction)
 
 
 def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
@@ -259,7 +277,7 @@ def bootstrap_weights(
     numbers = [0, *range(n), *range(n_permutations)]
     tasks = list(zip(kinds, numbers, strict=True))
     folder = None if checkpoint is None else SavedFits(Path(checkpoint), runs.key)
-    fits = _run(runs, tasks, folder, thread_count(n_jobs), verbose)
+    fits = run_fits(runs, tasks, folder, thread_count(n_jobs), verbose)
     weights = [fit.weights for fit in fits]
     shape = weights[0].shape
     return BootstrapWeights(
@@ -331,7 +349,7 @@ class Runs:
         return [np.flatnonzero(y == value) for value in np.unique(y)]
 
 
-def _run(
+def run_fits(
     runs: Runs, tasks: list[tuple[str, int]], folder: SavedFits | None, n_jobs: int, verbose: int
 ) -> list[Fit]:
     """Return the weights of all fits, saved ones included."""

@@ -75,7 +75,7 @@ def importance(
     model : fitted estimator
         As for `kmer_weights`.
     max_k : int
-        Length of the longest words, at most the degree of the kernel.
+        Length of the longest words, at most that of the sequences.
     background, target, n_jobs
         As for `kmer_weights`.
 

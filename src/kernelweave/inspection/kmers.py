@@ -106,7 +106,8 @@ def kmer_weights(
         With weighted degree kernels, with or without shifts, families included. Other kernels of
         the model are ignored.
     k : int
-        Number of letters, at most the degree of the kernel.
+        Number of letters. It may exceed the degree of the kernel: then the weight of a k-mer is
+        that of the shorter words within and around it.
     background : array of shape (letters,), optional
         Probability of each letter outside the k-mer; uniform by default.
     positions : (start, stop), optional

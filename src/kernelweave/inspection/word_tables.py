@@ -44,11 +44,14 @@ class WordTables:
         n_jobs: int | None = None,
     ):
         self.words, self.start, self.stop = words, start, stop
+        # Words of more letters than the degree have no weight of their own, but those within do.
+        longer = max(0, longest - words.degree)
+        weights = np.pad(words.weights, [(0, 0), (0, 0), (0, longer)])
         self.chances = chances_of(words.alphabet, background)
         self._core = _core.WordTables(
             words.sequences.packed,
             np.ascontiguousarray(words.delta),
-            np.ascontiguousarray(words.weights),
+            np.ascontiguousarray(weights),
             list(words.shifts),
             self.chances,
             longest,
@@ -85,9 +88,9 @@ def chances_of(alphabet: Alphabet, background: object) -> np.ndarray:
 
 
 def checked_k(words: PositionalWords, k: int) -> int:
-    """Return k as an integer; raise ValueError unless 1 <= k <= degree."""
-    if not is_whole(k) or not 1 <= k <= words.degree:
+    """Return k as an integer; raise ValueError unless 1 <= k <= length of the sequences."""
+    if not is_whole(k) or not 1 <= k <= words.length:
         raise ValueError(
-            f"k must be between 1 and {words.degree}, the degree of the kernel, not {k!r}"
+            f"k must be between 1 and {words.length}, the length of the sequences, not {k!r}"
         )
     return int(k)

@@ -12,6 +12,7 @@ from kernelweave.common.numbers import as_number, is_whole
 from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")
+LEARNED = "learn"  # the gamma of an RBF kernel that `MKLWidths` replaces
 MOST = 2**31 - 1  # largest integer that the core accepts (32 bits)
 Parameters: TypeAlias = dict[str, Any]  # validated parameters of a kernel, by name
 
@@ -87,6 +88,8 @@ def checked(kernel: str, name: str, value: Any) -> object:
     ValueError
         If `value` is not accepted.
     """
+    if (kernel, name) == ("RBF", "gamma") and isinstance(value, str) and value == LEARNED:
+        return value
     many = isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1
     if kernel in NO_DISTANCE and "median" in (value if many else [value]):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Values of the learned combination of kernels between new examples and support vectors."""
+"""Values of the learned combination of kernels between examples."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import numpy as np
 from ..common.core import _core, single_threaded_blas
 from ..engines import TrainingSet
 from ..kernels.compile.examples import Examples, Reading
+from ..kernels.compile.program import CompiledKernels
 from ..kernels.data.absent import absent_of_all, is_extrapolated
 from .model import Model
 
-BLOCK_VALUES = 2**24  # kernel values that are held at a time
+BLOCK_VALUES = 2**24  # kernel values in memory at a time: 128 MB
 
 
 def read_present(model: Model, X: object, n_jobs: int) -> Examples:
@@ -26,25 +27,40 @@ def read_present(model: Model, X: object, n_jobs: int) -> Examples:
         absent = absent_of_all(model.compiled, reading)
         if absent is not None and not is_extrapolated(model.compiled):
             raise ValueError(
-                "X: a view is absent for some examples, whose decision values have a part that "
-                "belongs to no training example; leave these out"
+                "X: a view is absent for some examples, so that the kernels have no value for "
+                "them; leave these examples out"
             )
         return model.compiled.read(reading)
 
 
 def kernel_values(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
     """Return k(x, x_i) of the weighted sum of kernels of an output, shape (n, n_support)."""
-    weights = model.weights[output]
+    return combined_values(model.compiled, model.weights[output], new, model.examples, n_jobs)
+
+
+def combined_values(
+    compiled: CompiledKernels, weights: np.ndarray, first: Examples, second: Examples, n_jobs: int
+) -> np.ndarray:
+    """Return sum_m weights[m] k_m(x_i, y_j), shape (n, m), computed in blocks of columns.
+
+    Parameters
+    ----------
+    compiled : CompiledKernels
+    weights : ndarray of shape (M,)
+    first, second : Examples
+        n and m examples.
+    n_jobs : int
+    """
     used = np.flatnonzero(weights)
-    found = np.zeros((new.n, model.examples.n))
+    combined = np.zeros((first.n, second.n))
     if not len(used):
-        return found
-    old = TrainingSet(model.compiled.listing, model.examples).part(used)
-    fresh = TrainingSet(model.compiled.listing, new).part(used)
-    step = max(1, BLOCK_VALUES // (len(used) * model.examples.n))
+        return combined
+    rows = TrainingSet(compiled.listing, first).part(used)
+    columns = TrainingSet(compiled.listing, second).part(used)
+    step = max(1, BLOCK_VALUES // (len(used) * first.n))
     with single_threaded_blas():
-        for first in range(0, new.n, step):
-            some = fresh.examples.take(np.arange(first, min(new.n, first + step)))
-            values = _core.evaluate(old.kernels.program, old.examples.side, some.side, n_jobs)
-            found[first : first + step] = np.einsum("m,msi->is", weights[used], values)
-    return found
+        for start in range(0, second.n, step):
+            some = columns.examples.take(np.arange(start, min(second.n, start + step)))
+            values = _core.evaluate(rows.kernels.program, rows.examples.side, some.side, n_jobs)
+            combined[:, start : start + step] = np.tensordot(weights[used], values, axes=1)
+    return combined

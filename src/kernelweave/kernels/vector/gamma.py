@@ -6,6 +6,7 @@
 * "scale": 1 / (n_features * variance of all values), as in scikit-learn's SVC;
 * "median": 1 / the median distance of two examples, so that half of the pairs have values above
   exp(-1). It applies to kernels that are functions of a distance.
+* "learn": for RBF kernels, learned by `MKLWidths`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import vector_table
 from kernelweave.kernels.data.encoding import Encoded
+from kernelweave.kernels.parameters import LEARNED
 
 MEDIAN_EXAMPLES = 1000  # examples over which the median distance is taken: 500,000 pairs
 
@@ -39,6 +41,11 @@ def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "do
     """
     if isinstance(gamma, tuple):
         return tuple(concrete_gamma(one, columns, X, quantity) for one in gamma)
+    if gamma == LEARNED:
+        raise ValueError(
+            "RBF: gamma='learn' is learned by MKLWidths(estimator); pass it the estimator, or "
+            "another gamma"
+        )
     if gamma in (None, "auto"):
         return 1.0 / columns.n_features
     if gamma == "median":

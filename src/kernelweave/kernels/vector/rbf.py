@@ -22,7 +22,7 @@ class RBF(ExponentialOfDistance):
     ----------
     gamma : float > 0, {"auto", "scale", "median"}, None, or a sequence of them
         None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values),
-        "median" is 1 / median squared distance.
+        "median" is 1 / median squared distance. "learn" is for estimators that `MKLWidths` fits.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.

@@ -1,0 +1,61 @@
+"""The learned combination of kernels, as one kernel matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..common.numbers import thread_count
+from ..estimators.validation import check_examples
+from ..kernels.compile.examples import Examples
+from ..model.kernel_values import combined_values, read_present
+from .words import fitted_model, output_of
+
+
+def combined_kernel(
+    model: Any, X: Any, Y: Any = None, *, target: Any = None, n_jobs: int | None = None
+) -> np.ndarray:
+    """Return the matrix of the learned kernel, sum_m theta_m k_m(x, y).
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : n examples
+    Y : m examples, optional
+        X by default.
+    target : label, optional
+        The class whose weights are taken, if classes have weights of their own.
+    n_jobs : number of threads; None is one, -1 all processors.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If a view is absent for an example and the kernels have no value for it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.inspection import combined_kernel
+    >>> from kernelweave.kernels import RBF
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier(RBF(gamma=[0.1, 1.0]), norm=2).fit(X[:100], y[:100])
+    >>> combined_kernel(model, X[:3], X).shape
+    (3, 150)
+    """
+    fitted, output = fitted_model(model), output_of(model, target)
+    threads = thread_count(n_jobs)
+    first = read_examples(model, X, threads)
+    second = first if Y is None else read_examples(model, Y, threads)
+    return combined_values(fitted.compiled, fitted.weights[output], first, second, threads)
+
+
+def read_examples(model: Any, X: Any, n_jobs: int) -> Examples:
+    """Return examples as the kernels of a fitted estimator read them."""
+    X = check_examples(getattr(model, "best_estimator_", model), X, reset=False)
+    return read_present(fitted_model(model), X, n_jobs)
