@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
-.PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
+.PHONY: demo check test test-oldest docs docs-quick bench bench-page bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
 	sanitize-threads fuzz faults coverage cross cross-windows dist papers trace clean
 
 $(BIN)/python:
@@ -82,6 +82,10 @@ docs docs-quick: $(VENV)/sphinx
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
+
+# The chart and the three tables that open docs/benchmarks.md, measured anew.
+bench-page: $(VENV)/installed
+	$(BIN)/python -m benchmarks.page --run
 
 # This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"]. LIMIT=1.1
 # names what takes more than 1.1 times as long, and fails. SIZES= takes the sizes of the tables themselves, and hours.

@@ -28,8 +28,8 @@ GAMMAS = np.geomspace(1e-3, 1.0, 20)
 COLUMNS = ("data", "method", "CPU s", "ratio", "gap", "test accuracy")
 NOTE = (
     "One thread; CPU seconds from the table to a fitted model, kernels included. `ratio`: to the "
-    f"time of kernelweave at p = 1. Relative duality gaps at p = 1 are recomputed in NumPy; {GAP:g} "
-    "is asked for. EasyMKL and himalaya solve other problems: margins of weighted centroids, and "
+    f"time of kernelweave at p = 1. Relative duality gaps are recomputed in NumPy; {GAP:g} is "
+    "asked for. EasyMKL and himalaya solve other problems: margins of weighted centroids, and "
     "ridge regression with weights by random search."
 )
 

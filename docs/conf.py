@@ -18,7 +18,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "generated/*"]  # parts of other pages
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence"]

@@ -23,7 +23,7 @@ import checker
 from naive_mkl import plain_norm, spread
 from naive_normalize import normalised
 
-TWO_STAGE = ("alignment", "centered-alignment")
+TWO_STAGE = ("alignment", "centered-alignment", "easymkl")
 TINY = float(np.finfo(float).tiny)
 ROUNDING = 1e-12  # of a sum of losses, part of which is a gain that is told as rounding
 SLACK = 1e-12  # of a gap, that rounding of the checker itself may be

@@ -36,7 +36,7 @@ double first_length(const Table& a) {
   return view.n ? double(view.length_of(0)) : 0.0;
 }
 
-// Nanoseconds for a letter, as measured (benchmarks/strings_stores.py): one of a column compared
+// Nanoseconds for a letter, estimated from benchmarks/strings_stores.py: one of a column compared
 // with a group of rows, one looked up in a store, one added to it.
 constexpr double kCompared = 150.0, kLookedUp = 100.0, kAdded = 200.0;
 

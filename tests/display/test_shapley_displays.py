@@ -72,7 +72,7 @@ def test_waterfall_labels_carry_the_value_of_the_column(values):
 
 def test_displays_from_an_estimator_choose_a_decision_function(rng):
     X = rng.normal(size=(60, 3))
-    model = MKLClassifier(RBF(0.5)).fit(X, np.arange(60) % 3)
+    model = MKLClassifier(RBF(0.5), multi_class="ovr").fit(X, np.arange(60) % 3)
     found = shapley(model, X[:5], X)
     display = BeeswarmDisplay.from_estimator(model, X[:5], X, output=2)
     np.testing.assert_array_equal(display.values.values, found.of_output(2).values)

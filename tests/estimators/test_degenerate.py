@@ -12,6 +12,8 @@ from kernelweave.optimization.methods.mwu import MWU
 from kernelweave.optimization.plan import METHODS
 from kernelweave.problem.problem import Problem
 
+TWO_STAGE = [name for name, method in METHODS.items() if method.first_stage is not None]
+
 TOL, ROUGH = 1e-3, 0.05
 NORMS = {
     "l1": norms.Lp(1),
@@ -47,7 +49,7 @@ def certified(kernels, solver, norm, X, y, K=None):
         normalize=None,
         tol=ROUGH if rough else TOL,
     ).fit(X, y)
-    judged = Fixed(model.weights_) if "alignment" in solver else norm
+    judged = Fixed(model.weights_) if solver in TWO_STAGE else norm
     K = np.concatenate([np.atleast_3d(k(X).T).T for k in kernels]) if K is None else K
     problem = Problem.of(losses.get(model.loss, "classifier"), judged, y, np.ones(len(y)))
     gap = naive_mkl.model_gap(K, problem, model)

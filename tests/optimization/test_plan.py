@@ -235,7 +235,7 @@ SOLVERS = {  # p, and the plans of a family and of a mixed list
     "uniform": (np.inf, family_plan(FAMILY_SETS), Plan("plain sum", Uniform(), ONE_KERNEL_SETS)),
     "alignment": (2, *[Plan("dense", Aligned("plain"), DENSE_SETS)] * 2),
     "centered-alignment": (2, *[Plan("dense", Aligned("centred"), DENSE_SETS)] * 2),
-    "easymkl": (2, *[Plan("dense", EasyMKL().first_stage, DENSE_SETS)] * 2),
+    "easymkl": (2, *[Plan("dense", EasyMKL().first_stage, ONE_KERNEL_SETS)] * 2),
     "qcqp": (1, *[Plan("dense", Uniform(), QCQP())] * 2),
     "skm": (
         1, Plan("streamed", Uniform(), SiftedSKM(SKM())), Plan("dense", Uniform(), SKM())

@@ -20,6 +20,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..engines import Engine
+from ..kernels.vector.base import VectorKernel
+from ..kernels.vector.linear import Linear
 from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
@@ -138,14 +140,19 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return getattr(self, "checkpoint", None)
 
     def _suits_pairs(self, classes: np.ndarray, X: Any) -> bool:
-        """Return whether multi_class="auto" is one against one: see docs/classes.md."""
+        """Return whether multi_class="auto" is one against one: see docs/classes.md.
+
+        Linear and string kernels have one weight vector per class to explain, and train fast.
+        """
         needs_rest = self.calibrate is not None or self._checkpoint is not None
         loss = losses.get(self.loss, "classifier")
         if needs_rest or self.kernels is None or isinstance(loss, losses.Logistic):
             return False
         if self.share_weights is True or len(classes) > MANY_CLASSES or not self._local:
             return False
-        return sum(kernel.n_kernels for kernel in self._resolve(self.kernels, X)) == 1
+        found = self._resolve(self.kernels, X)
+        alone = len(found) == 1 and found[0].n_kernels == 1
+        return alone and isinstance(found[0], VectorKernel) and not isinstance(found[0], Linear)
 
     def _shares_weights(self) -> bool:
         """Return whether outputs share their weights; by default, pairs of classes do."""

@@ -304,11 +304,12 @@ def make_plan(
         Name of the engine.
     options : Options
     """
-    trivial = problem.constant_is_optimal(0.0)
-    if isinstance(problem, HardMarginProblem) and not (trivial or method.solves_hard_margins):
+    if isinstance(problem, HardMarginProblem) and not (
+        method.solves_hard_margins or problem.constant_is_optimal(0.0)
+    ):
         soft = make_plan(method, problem.soft(1.0), engine, name, options)
         return replace(soft, solver=HardMargin(soft.solver))
-    if not isinstance(method, Trained) and not trivial:
+    if not isinstance(method, Trained) and not problem.constant_is_optimal(0.0):
         return Plan(name, method.first_stage or Uniform(), method.solver(engine.costs))
     if not isinstance(method, Trained):
         method = AUTO

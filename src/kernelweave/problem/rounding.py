@@ -103,16 +103,8 @@ class RoundingBounds:
     neighbours: bool = False
 
     def part(self, rows: np.ndarray) -> RoundingBounds:
-        """Return the bounds of some of the examples, shape (q,), as far as they are known."""
-        smaller = replace(self, examples=self.examples.take(rows))
-        known = {
-            number: Plane(
-                *(np.asarray(value)[rows] if np.ndim(value) else value for value in plane)
-            )
-            for number, plane in self._planes.items()
-        }
-        smaller.__dict__.update(_planes=known, _squarings=self._squarings)
-        return smaller
+        """Return the bounds of some of the examples, shape (q,)."""
+        return replace(self, examples=self.examples.take(rows))
 
     def errors(
         self, theta: np.ndarray, alpha: np.ndarray, accumulated_update: np.ndarray
@@ -234,7 +226,7 @@ class PairRounding(RoundingBounds):
         As `RoundingBounds.errors`, for arrays of shape (1, n): the outputs are one after the other.
         """
         combined, each = self.of_outputs(theta, alpha[0], accumulated_update[0])
-        return combined[None], root_of_squares(each, axis=(0,))
+        return combined[None], np.asarray(root_of_squares(each, axis=(0,)))
 
     def of_outputs(
         self, theta: np.ndarray, alpha: np.ndarray, update: np.ndarray

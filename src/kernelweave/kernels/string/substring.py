@@ -45,8 +45,8 @@ class Substring(OnColumns):
 
     k(x, y) = sum over all strings u of w(len(u)) #u(x) #u(y), where #u(x) is how often u occurs in
     x (Vishwanathan and Smola, 2003). Substrings with an unknown letter are not counted. Sums over
-    many examples, and predictions, take time linear in the number of letters, whatever the
-    lengths: matches are found in a suffix array.
+    many examples, and predictions, find matches in a suffix array: the time per letter hardly
+    depends on the lengths of substrings.
 
     Parameters
     ----------

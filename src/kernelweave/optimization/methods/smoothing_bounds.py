@@ -99,8 +99,8 @@ def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: Any = N
     >>> from kernelweave.kernels import RBF
     >>> from kernelweave.solvers.skm import a_priori_smoothing
     >>> K = RBF([0.1, 1.0])(np.random.default_rng(0).normal(size=(50, 2)))
-    >>> print(f"{a_priori_smoothing(K, C=1.0, eps1=0.05, eps2=0.01):.3f}")
-    0.010
+    >>> print(f"{a_priori_smoothing(K, C=1.0, eps1=0.05, eps2=0.01):.2f}")
+    0.01
     """
     rows, squares = _row_sums(K), _squares(d, K)
     share = _positive("eps1", eps1) / (np.shape(K)[1] * _positive("C", C))
