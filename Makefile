@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
-.PHONY: demo check test test-oldest docs docs-quick bench bench-page bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
+.PHONY: demo check test test-all test-oldest docs docs-quick bench bench-page bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
 	sanitize-threads fuzz faults coverage cross cross-windows dist papers trace clean
 
 $(BIN)/python:
@@ -28,7 +28,11 @@ check: lint
 	$(BIN)/python -m pytest -x -n 2 tests/docs/test_docs.py tests/test_release.py
 	$(BIN)/python -m pytest -n 2 tests --ignore tests/docs/test_docs.py --ignore tests/test_release.py
 
+# The tests that take five minutes on two cores; test-all has all of them.
 test: $(VENV)/installed
+	$(BIN)/python -m pytest -n 2 -m 'not slow' tests
+
+test-all: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
 
 # The lowest versions of dependencies that pyproject.toml allows, on the oldest Python, in an environment of

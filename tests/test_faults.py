@@ -16,6 +16,8 @@ import pytest
 from kernelweave import MKLClassifier, kernels, load
 from kernelweave.model.files import checkpoint
 
+pytestmark = pytest.mark.slow
+
 MANY = bool(os.environ.get("KERNELWEAVE_FAULTS"))
 KILLS, INTERRUPTS = (20, 50) if MANY else (3, 8)
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PREAMBLE = """
 import os, signal, sys, threading, time
 import numpy as np

@@ -25,6 +25,8 @@ from kernelweave.dask.cluster import Cluster, Lost
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF
 
+pytestmark = pytest.mark.slow
+
 MANY = bool(os.environ.get("KERNELWEAVE_FAULTS"))
 FITS = 20 if MANY else 2
 FAMILY = RBF(gamma=list(np.geomspace(0.01, 1, 3)))

@@ -30,7 +30,9 @@ def examples(table, n):
 
 
 @every_table
-@pytest.mark.parametrize(("M", "n"), [(12, 100), (48, 60)])
+@pytest.mark.parametrize(
+    ("M", "n"), [(12, 100), pytest.param(48, 60, marks=pytest.mark.slow)], ids=["12", "48"]
+)
 def test_same_objective_on_real_data(name, M, n, load_real):
     pytest.importorskip("clarabel")
     X, y = examples(load_real(name), n)
