@@ -516,6 +516,16 @@ ABLATIONS = (
         "optimization/plan.py: hessian_blocks",
         tuning(hessian_share=1.0, hessian_blocks=(1e9, 1e9)),
     ),
+    planned(
+        "smaller Hessians on few rows",
+        "optimization/plan.py: hessian_share",
+        tuning(hessian_share=1.0),
+    ),
+    planned(
+        "less accurate subproblems with several kernels",
+        "optimization/plan.py: several_kernels",
+        tuning(several_kernels=0.1),
+    ),
     # Engines.
     Choice(
         "family engine",

@@ -42,7 +42,7 @@ def planners():
         (1, 1.2, 2),
         COSTS,
         (5000, 30_000),
-        (5, 501),
+        (1, 5, 501),
     ):
         problem = Problem.of(loss, Lp(p), y, np.ones(2))
         yield ablation.Planner(AUTO, problem, costs, n, M, Options())
