@@ -33,7 +33,7 @@ TABLES = {
     "mkl_twenty_widths": "MKL, 20 kernels",
     "strings_peers": "DNA sequences",
 }
-OURS, PEERS = "#1f77b4", "#b0b0b0"
+OURS, PEERS = "#1f77b4", "#808080"
 
 
 def measure(names: list[str], settings: Settings) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def rendered(result: dict[str, Any]) -> str:
 
 
 def chart(results: dict[str, Any]) -> Figure:
-    """Return bars of CPU time relative to ours, one panel for each table."""
+    """Return a chart of CPU time relative to ours, one panel for each table."""
     names = [name for name in TABLES if name in results]
     medians = {name: ratios(results[name]) for name in names}
     heights = [len(found) for found in medians.values()]
@@ -72,13 +72,17 @@ def chart(results: dict[str, Any]) -> Figure:
         found = medians[name]
         places = np.arange(len(found))
         colours = [OURS if "kernelweave" in label else PEERS for label in found]
-        axes.barh(places, found.values(), color=colours)
+        axes.axvline(1.0, color="black", linewidth=0.8)
+        axes.hlines(places, 1.0, list(found.values()), color=colours, linewidth=3)
+        axes.scatter(list(found.values()), places, color=colours, s=50, zorder=3)
         axes.set_yticks(places, [label.replace("`", "") for label in found])
-        axes.invert_yaxis()
         axes.set_title(TABLES[name], loc="left", fontsize=10)
         axes.set_xscale("log")
+        axes.set_xlim(0.4, 1000.0)
+        axes.set_ylim(len(found) - 0.5, -0.5)
         for place, value in zip(places, found.values(), strict=True):
-            axes.text(value * 1.05, place, f"{value:.2g}", va="center", fontsize=8)
+            text = f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+            axes.annotate(text, (value, place), (8, 4), textcoords="offset points", fontsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1, 0].set_xlabel("CPU time relative to kernelweave, geometric mean over the sets")
     return figure
