@@ -25,8 +25,8 @@ PEERS = {"scikit-learn-intelex": "sklearnex.svm", "ThunderSVM": "thundersvm"}
 NOTE = (
     "C = 1, gamma = 1 / columns, one thread, CPU seconds of the best of several alternating fits. "
     f"`ratio`: to the time of kernelweave, which stops at a gap of {GAP:g}; the others stop at "
-    "their own tolerance of 1e-3. Relative duality gaps are recomputed in NumPy for all. Peers that are "
-    "not installed are left out."
+    "their own tolerance of 1e-3. Relative duality gaps are recomputed in NumPy for all. Peers "
+    "that are not installed are left out."
 )
 
 
