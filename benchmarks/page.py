@@ -99,9 +99,66 @@ def ratios(result: dict[str, Any]) -> dict[str, float]:
     return {name: float(np.exp(np.mean(np.log(values)))) for name, values in found.items()}
 
 
+# Rows of the table in README and start page: task, result, data, our method, the other one.
+SUMMARY = (
+    ("one RBF kernel, adult, 10,000 rows", "svm_peers", "adult", "kernelweave", "scikit-learn"),
+    (
+        "one RBF kernel, adult, 10,000 rows",
+        "svm_peers",
+        "adult",
+        "kernelweave",
+        "scikit-learn-intelex",
+    ),
+    (
+        "20 RBF widths, p = 1, adult, 2,000 rows",
+        "mkl_twenty_widths",
+        "adult",
+        "kernelweave, p = 1",
+        "plain sum and `SVC`",
+    ),
+    (
+        "20 RBF widths, p = 1, adult, 2,000 rows",
+        "mkl_twenty_widths",
+        "adult",
+        "kernelweave, p = 1",
+        "linear program around `SVC`, p = 1",
+    ),
+    (
+        "6-mers of both strands, 2,000 sequences of CTCF",
+        "strings_peers",
+        "CTCF",
+        "kernelweave, `Spectrum(6)`",
+        "LIBLINEAR, 6-mers",
+    ),
+)
+
+
 def render(results: dict[str, Any]) -> dict[str, str]:
-    """Return the Markdown files of the page by name."""
-    return {f"benchmarks_{name}.md": rendered(results[name]) for name in TABLES if name in results}
+    """Return the Markdown files of the page, and of the start page, by name."""
+    tables = {f"benchmarks_{name}.md": rendered(results[name]) for name in TABLES}
+    return tables | {"speed.md": summary(results)}
+
+
+def summary(results: dict[str, Any]) -> str:
+    """Return a short table of CPU seconds, for README and start page."""
+    lines = ["| task | Kernelweave | other software |", "|---|---:|---:|"]
+    for task, name, data, ours, theirs in SUMMARY:
+        first, second = (seconds(results[name], data, method) for method in (ours, theirs))
+        lines.append(f"| {task} | {first:.2f} | {second:.2f} ({theirs.partition(',')[0]}) |")
+    source = results["svm_peers"]
+    where = f"CPU seconds of one thread (`make bench-page`, {source['date']}, {source['machine']})."
+    return "\n".join([where, "", *lines, ""])
+
+
+def seconds(result: dict[str, Any], data: str, method: str) -> float:
+    """Return the CPU seconds of a method on a data set whose label begins with `data`."""
+    columns = result["columns"]
+    label = columns.index("method" if "method" in columns else "model")
+    return next(
+        row[columns.index("CPU s")]
+        for row in result["rows"]
+        if row[0].startswith(data) and row[label] == method
+    )
 
 
 def main() -> None:

@@ -8,9 +8,11 @@ from benchmarks import page
 def test_tables_of_the_page_are_rendered_from_the_results():
     results = json.loads(page.RESULTS.read_text())
     rendered = page.render(results)
-    assert len(rendered) == len(page.TABLES)
+    assert len(rendered) == len(page.TABLES) + 1
     for name, text in rendered.items():
         assert (page.GENERATED / name).read_text() == text
+    readme = (page.GENERATED.parents[1] / "README.md").read_text()
+    assert rendered["speed.md"] in readme
 
 
 def test_ratios_are_relative_to_ours():

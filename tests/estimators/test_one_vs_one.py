@@ -164,6 +164,7 @@ def test_auto_depends_on_kernels_and_probabilities(wine):
         "ovo": [MKLClassifier(RBF(0.1)), MKLClassifier(RBF(0.1), loss="squared_hinge")],
         "ovr": [
             MKLClassifier(RBF(WIDTHS)),
+            MKLClassifier(Linear()),
             MKLClassifier(RBF(0.1), loss="logistic"),
             MKLClassifier(RBF(0.1), calibrate="sigmoid"),
             MKLClassifier(RBF(0.1), share_weights=True),
@@ -292,3 +293,9 @@ def test_scores_are_votes_and_squashed_sums():
         sums[:, a] += values[:, k]
         sums[:, b] -= values[:, k]
     np.testing.assert_allclose(scores, votes + sums / (3 * (np.abs(sums) + 1)))
+
+
+def test_held_out_shares_of_pairs_are_refused(wine):
+    model = MKLClassifier(RBF(WIDTHS), multi_class="ovo").fit(*wine)
+    with pytest.raises(ValueError, match="multi_class='ovr' to compute held-out shares"):
+        model.weights_frame(*wine)

@@ -168,6 +168,11 @@ class FittedEstimator(KernelParameters):
 
         if X is None:
             raise ValueError("weights_frame: y was given without X; pass both")
+        if getattr(self, "multi_class_", "ovr") == "ovo":
+            raise ValueError(
+                "weights_frame: y must be None for a model of pairs of classes; fit with "
+                "multi_class='ovr' to compute held-out shares"
+            )
         X = check_examples(self, X, reset=False)
         if self.kernels is None and not hasattr(self, "_default"):
             raise ValueError(
