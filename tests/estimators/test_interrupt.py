@@ -65,10 +65,10 @@ interrupt_during(lambda: store.lookup(X, n_jobs={n_jobs}))
 interrupt_during(lambda: Spectrum(8, store="rows")(["A" * 2_000_000] * 60, n_jobs={n_jobs}))
 """,
     "diagonal": """
-interrupt_during(lambda: WeightedDegreeShift(20, 10**9).diagonal(["AC" * 10_000] * 20))
+interrupt_during(lambda: WeightedDegreeShift(20, 10**9).diagonal(["AC" * 2000] * 400))
 """,
     "shifts": """
-interrupt_during(lambda: WeightedDegreeShift(20, 10**9)(["AC" * 10_000] * 20, n_jobs={n_jobs}))
+interrupt_during(lambda: WeightedDegreeShift(20, 10**9)(["AC" * 2000] * 400, n_jobs={n_jobs}))
 """,
     "long matches": """
 interrupt_during(lambda: WeightedDegree(10**9)(["A" * 100_000] * 30, n_jobs={n_jobs}))

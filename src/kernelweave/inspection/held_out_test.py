@@ -39,7 +39,7 @@ class HeldOutTest:
     statistics : array of shape (M,), or (outputs, M)
         Studentised held-out contribution of each kernel: about standard normal for a kernel that
         says nothing about the targets, positive for one that predicts them.
-    permuted : array of shape (n_permutations, *statistics.shape)
+    permuted : array of shape (n_permutations, M), or (n_permutations, outputs, M)
         The same for permuted targets.
 
     Examples
