@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from datetime import datetime, timezone
 from importlib import import_module
 from pathlib import Path
@@ -56,7 +57,8 @@ def measure(names: list[str], settings: Settings) -> dict[str, Any]:
 
 def rendered(result: dict[str, Any]) -> str:
     """Return a table of the page as Markdown, with its command, date and machine."""
-    table = Table("", result["columns"], result["rows"], result["notes"])
+    notes = [re.sub(r" is not in \S+\.$", ".", note) for note in result["notes"]]  # no folders
+    table = Table("", result["columns"], result["rows"], notes)
     source = f"`{result['command']}`, {result['date']}, {result['machine']}."
     return "\n".join([source, "", table.body(), ""])
 
