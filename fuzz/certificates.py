@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -133,21 +134,24 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
         classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
         signs = np.where(y == classes[:, None], 1.0, -1.0)
         costs = charged(model, sample * class_weights(model, y))
-    paid = costs > 0
+    own = np.broadcast_to(costs, signs.shape)  # of each output
+    if getattr(model, "multi_class_", "ovr") == "ovo":
+        found = list(combinations(model.classes_, 2))
+        signs = np.array([np.where(y == first, 1.0, -1.0) for first, _ in found])
+        own = np.array([np.where((y == a) | (y == b), costs, 0.0) for a, b in found])
     with np.errstate(all="ignore"):
         K = np.stack([normalised(one, how, costs) for one in K])
     varying = model._model.compiled.varying  # the others have no weight
-    K = K[varying][:, paid][:, :, paid]
-    alpha = spread(model.dual_coef_, model.support_, n)[:, paid]
+    K, alpha = K[varying], spread(model.dual_coef_, model.support_, n)
     theta = np.atleast_2d(model.weights_)[:, varying]
     groups = [slice(0, len(alpha))] if len(theta) < len(alpha) else [[i] for i in range(len(alpha))]
     for row, group in zip(theta, groups, strict=True):
         norm = checker.Norm("fixed") if model.solver in TWO_STAGE else plain_norm(model.norm)
-        norm = among(norm, varying)
+        norm, paid = among(norm, varying), own[group][0] > 0
         try:
             yield checker.certificate(
-                K, signs[group][:, paid], costs[paid], alpha[group], row, model.intercept_[group],
-                kind, norm, parameter, tau,
+                K[:, paid][:, :, paid], signs[group][:, paid], own[group][0][paid],
+                alpha[group][:, paid], row, model.intercept_[group], kind, norm, parameter, tau,
             )  # fmt: skip
         except checker.Infeasible as error:
             raise Lie(f"checker: {error}") from None
