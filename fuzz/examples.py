@@ -167,7 +167,7 @@ def string_kernel(c: Choices, alphabet: str) -> Any:
             degree, c.usual(c.integer(0, 4), [*ODD_NUMBERS, 5000]), alphabet=alphabet
         ),
         lambda: k.Spectrum(degree, alphabet=alphabet),
-        lambda: k.Substring(1 / (1 + degree), alphabet=alphabet),
+        lambda: k.Substring(1 / (2 + abs(degree)), alphabet=alphabet),
         lambda: k.LocalityImproved(alphabet=alphabet),
         lambda: k.NGram(degree),
     ]
