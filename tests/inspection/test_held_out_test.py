@@ -115,3 +115,10 @@ def test_interrupted_run_continues(rng, tmp_path):
 def test_bad_input_is_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         held_out_test(MKLClassifier(), np.zeros((4, 1)), [0, 1, 0, 1], **parameters)
+
+
+def test_models_of_pairs_of_classes_are_refused(rng):
+    X = rng.normal(size=(60, 2))
+    model = MKLClassifier(RBF([0.1, 1.0]), multi_class="ovo")
+    with pytest.raises(ValueError, match="pass multi_class='ovr' to it"):
+        held_out_test(model, X, np.arange(60) % 3, n_permutations=1)

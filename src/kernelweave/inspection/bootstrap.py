@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,8 +156,13 @@ class BootstrapWeights:
         -------
         list of strings
         """
-        least = np.atleast_2d(self.p_values(correction)).min(axis=0)
-        return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
+        return significant_names(self.kernel_names, self.p_values(correction), level)
+
+
+def significant_names(names: Sequence[str], p_values: np.ndarray, level: float) -> list[str]:
+    """Return the names of M kernels with a p-value, shape (..., M), of at most `level`."""
+    least = np.atleast_2d(p_values).min(axis=0)
+    return [name for name, p in zip(names, least, strict=True) if p <= level]
 
 
 def permutation_p_values(

@@ -25,7 +25,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from ..common.numbers import is_whole, thread_count
-from .bootstrap import Runs, permutation_p_values, run_fits
+from .bootstrap import Runs, permutation_p_values, run_fits, significant_names
 from .saved_fits import Fit, SavedFits
 
 
@@ -87,8 +87,7 @@ class HeldOutTest:
         -------
         list of strings
         """
-        least = np.atleast_2d(self.p_values(correction)).min(axis=0)
-        return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
+        return significant_names(self.kernel_names, self.p_values(correction), level)
 
 
 def held_out_test(
@@ -202,6 +201,11 @@ def agreement(fitted: Any, y: np.ndarray, added: np.ndarray) -> np.ndarray:
 
 def _coded(fitted: Any, y: np.ndarray) -> np.ndarray:
     """Return 1 for examples of the class of each output and 0 for others, shape (n, outputs)."""
+    if getattr(fitted, "multi_class_", "ovr") == "ovo":
+        raise ValueError(
+            "estimator must not be trained on pairs of classes for a held-out test; pass "
+            "multi_class='ovr' to it"
+        )
     classes = fitted.classes_[1:] if len(fitted.classes_) == 2 else fitted.classes_
     coded: np.ndarray = (y[:, None] == classes).astype(float)
     return coded

@@ -16,13 +16,14 @@ constant, and R*(-alpha) = -alpha . F - R(F).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.types import Numbers
-from .risk import TINY, Response, Risk
+from .joint_risk import JointRisk
+from .risk import TINY, Response
 
 ROUNDING = 1e-9  # relative error of sums of dual variables
 LEAST_HAZARD = 1e-150  # whose square is not 0
@@ -89,7 +90,7 @@ class EventTimes:
 
 
 @dataclass(frozen=True, eq=False)
-class CoxRisk(Risk):
+class CoxRisk(JointRisk):
     """The negative partial log-likelihood of n examples.
 
     Parameters
@@ -103,17 +104,7 @@ class CoxRisk(Risk):
     ties : {"breslow", "efron"}
     """
 
-    event: np.ndarray = field(kw_only=True)
     ties: str = field(default="breslow", kw_only=True)
-
-    def __post_init__(self) -> None:
-        for name in ("y", "C"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
-        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
-
-    def taken(self, idx: np.ndarray, C: np.ndarray) -> CoxRisk:
-        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
-        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -121,10 +112,6 @@ class CoxRisk(Risk):
         lo, hi = np.zeros_like(self.y), np.where(self.event, self.C, 0.0)
         lo[self.times.order] = -np.inf
         return lo, hi
-
-    @property
-    def further_targets(self) -> tuple[np.ndarray, ...]:
-        return (self.event,)
 
     @cached_property
     def times(self) -> EventTimes:
@@ -255,26 +242,6 @@ class CoxRisk(Risk):
             times.happened, np.array(of_events)[times.block], np.array(of_others)[times.block]
         )
         return np.asarray(rates)
-
-    def feasible_alpha(self) -> np.ndarray:
-        """Return the dual point of the constant model, shape (n,)."""
-        return self.response(np.zeros_like(self.y)).alpha
-
-    @property
-    def separates(self) -> bool:
-        return False
-
-    @property
-    def is_smooth(self) -> bool:
-        return True
-
-    def best_bias(self, F: np.ndarray) -> float:
-        """Return 0: the risk does not depend on a bias."""
-        return 0.0
-
-    @cached_property
-    def zero(self) -> float:
-        return float(TINY)
 
 
 def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:

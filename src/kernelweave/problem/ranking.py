@@ -15,14 +15,15 @@ remembered, and then no step is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..common.cached_property import cached_property
+from .joint_risk import JointRisk
 from .pairs import ActivePairs, ComparablePairs
-from .risk import TINY, Response, Risk
+from .risk import TINY, Response
 
 CONJUGATE_STEPS = 100  # Newton steps to the conjugate,
 CONJUGATE_MOVES = 300  # and conjugate gradient moves for each
@@ -33,7 +34,7 @@ MATCHED = 1e-10  # largest difference of dual points that is rounding, relative 
 
 
 @dataclass(frozen=True, eq=False)
-class RankingRisk(Risk):
+class RankingRisk(JointRisk):
     """The squared hinge loss over comparable pairs of n examples.
 
     Parameters
@@ -46,28 +47,14 @@ class RankingRisk(Risk):
         Whether the event was observed; False for censored times.
     """
 
-    event: np.ndarray = field(kw_only=True)
     # The last dual point and outputs that it belongs to, (alpha, F), if any.
     _known: list[tuple[np.ndarray, np.ndarray]] = field(
         default_factory=list, init=False, repr=False
     )
 
-    def __post_init__(self) -> None:
-        for name in ("y", "C"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
-        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
-
-    def taken(self, idx: np.ndarray, C: np.ndarray) -> RankingRisk:
-        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
-        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
-
-    @property
-    def further_targets(self) -> tuple[np.ndarray, ...]:
-        return (self.event,)
-
     @cached_property
     def pairs(self) -> ComparablePairs:
-        """The comparable pairs."""
+        """The comparable pairs: an event, and an example whose time is later."""
         return ComparablePairs.of(self.y, self.event, self.C > 0)
 
     @property
@@ -162,26 +149,6 @@ class RankingRisk(Risk):
                 return there, found
             length *= 0.5
         return None
-
-    def feasible_alpha(self) -> np.ndarray:
-        """Return the dual point of the constant model, shape (n,)."""
-        return self.response(np.zeros_like(self.y)).alpha
-
-    @property
-    def separates(self) -> bool:
-        return False
-
-    @property
-    def is_smooth(self) -> bool:
-        return True
-
-    def best_bias(self, F: np.ndarray) -> float:
-        """Return 0: the risk does not depend on a bias."""
-        return 0.0
-
-    @cached_property
-    def zero(self) -> float:
-        return float(TINY)
 
 
 def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
