@@ -32,13 +32,14 @@ class Infeasible(ValueError):
 class Norm:
     """A norm by its kind: "lp" (p, costs), "elliptic" (E), "fixed" (none).
 
-    Of "block" norms p is their q, of "elastic" ones their mix.
+    Of "block" norms p is their q, of "elastic" ones their mix. "sum" has both, p and mix.
     """
 
     kind: str
     p: float = 1.0
     costs: np.ndarray | None = None
     E: np.ndarray | None = None
+    mix: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -243,6 +244,8 @@ def _check_weights(theta, norm):
         size = np.sqrt(theta @ np.linalg.solve(norm.E, theta.astype(float)))
     elif norm.kind == "elastic":
         size = _elastic_size(theta, norm.p)
+    elif norm.kind == "sum":
+        size = norm.mix * np.sum(theta) + (1 - norm.mix) * _power_sum(theta, norm.p)
     if size > 1 + FEASIBLE:
         raise Infeasible(f"the weights have norm {size}, above 1")
     return max(1.0, size)
@@ -303,6 +306,8 @@ def _dual_norm(s, theta, norm):
         return _largest_on_ellipse(norm.E, s)
     if norm.kind == "elastic":
         return _largest_elastic(s, norm.p)
+    if norm.kind == "sum":
+        return _largest_of_sum(s, norm.p, norm.mix)
     q = np.inf if norm.p == 1 else 1.0 if norm.p == np.inf else norm.p / (norm.p - 1)
     if norm.kind == "block":
         return _power_sum(s, q / 2)
@@ -318,6 +323,18 @@ def _elastic_size(theta, mix):
             low = t
         else:
             high = t
+    return high
+
+
+def _largest_of_sum(s, p, mix):
+    """Return the least v with s <= v mix + z for some z of dual norm at most v (1 - mix)."""
+    low, high = 0 * np.max(s), np.max(s) / mix
+    for _ in range(200):
+        v = (low + high) / 2
+        if _power_sum(np.maximum(s - v * mix, 0), p / (p - 1)) > v * (1 - mix):
+            low = v
+        else:
+            high = v
     return high
 
 

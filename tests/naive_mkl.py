@@ -31,6 +31,8 @@ def plain_norm(norm):
         return checker.Norm("elliptic", E=norm.E)
     if isinstance(norm, norms.Elastic):
         return checker.Norm("elastic", norm.mix)
+    if isinstance(norm, norms.SumOfNorms):
+        return checker.Norm("sum", norm.p, mix=norm.mix)
     if isinstance(norm, norms.Block):
         return checker.Norm("block", norm.q)
     norm = norms.as_norm(norm)

@@ -21,9 +21,11 @@ def elliptic(offset, seed=0):
 
 LP = [norms.Lp(p, weights) for p in (1, 1.3, 2, 7, np.inf) for weights in (None, COSTS)]
 ELASTIC = [norms.Elastic(mix) for mix in (0.01, 0.5, 0.95)]
+SUMS = [norms.SumOfNorms(mix, p) for mix in (0.02, 0.6) for p in (1.2, 2, 5)]
 BALLS = [
     *LP,
     *ELASTIC,
+    *SUMS,
     elliptic(0.5),
     elliptic(-0.15),
     norms.Block(1),
@@ -479,8 +481,41 @@ def test_elastic_refuses_a_mix_that_is_none(mix):
         norms.Elastic(mix)
 
 
+def test_sum_of_norms_lies_between_its_terms(rng):
+    s = rng.exponential(size=M)
+    duals = [norms.SumOfNorms(mix, 3).dual(s) for mix in (1e-9, 0.3, 0.7, 1 - 1e-9)]
+    assert duals == sorted(duals, reverse=True)
+    assert duals[0] == pytest.approx(norms.Lp(3).dual(s), rel=1e-6)
+    assert duals[-1] == pytest.approx(norms.Lp(1).dual(s), rel=1e-6)
+
+
+@pytest.mark.parametrize("norm", SUMS)
+def test_analytic_weights_of_a_sum_of_norms_are_the_numerical_minimum(norm, rng):
+    for sizes in (rng.exponential(size=M), 0.3 ** np.arange(M), np.ones(M)):
+        theta = norm.start(M)
+        found = norm.analytic(theta, (sizes / theta) ** 2)
+        least = np.sum(sizes**2 / found)
+        for _ in range(50):
+            other = found * rng.lognormal(sigma=rng.choice([0.01, 0.3]), size=M)
+            assert np.sum(sizes**2 / (other / norm.value(other))) >= least * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("settings", [{"mix": 0}, {"mix": 1}, {"mix": np.nan}, {"mix": "half"}])
+def test_sum_of_norms_refuses_a_mix_outside_its_range(settings):
+    with pytest.raises(ValueError, match="mix must be a number above 0 and below 1"):
+        norms.SumOfNorms(**settings)
+
+
+@pytest.mark.parametrize("p", [1, 33, np.inf, np.nan, "two"])
+def test_sum_of_norms_refuses_an_exponent_outside_its_range(p):
+    with pytest.raises(ValueError, match="p must be a number above 1 and at most 32"):
+        norms.SumOfNorms(0.5, p)
+
+
 @pytest.mark.parametrize("mu", [0.05, 3.0])
-@pytest.mark.parametrize("norm", [norms.Lp(1.5), norms.Lp(2), norms.Elastic(0.4)])
+@pytest.mark.parametrize(
+    "norm", [norms.Lp(1.5), norms.Lp(2), norms.Elastic(0.4), norms.SumOfNorms(0.3, 3)]
+)
 def test_tikhonov_form_has_the_same_solution(norm, mu, rng):
     """Minimise the Tikhonov objective of a ridge regression over the weights, in NumPy."""
     X = rng.normal(size=(30, 3))

@@ -39,6 +39,7 @@ NORMS = {
     "weighted l4": lambda M: norms.Lp(4, costs(M)),
     "sum": lambda M: norms.Lp(np.inf),
     "elastic": lambda M: norms.Elastic(0.6),
+    "l1 + l2": lambda M: norms.SumOfNorms(0.4),
     "elliptic": lambda M: norms.Elliptic(ellipse(M)),
     "block 1.5": lambda M: norms.Block(1.5),
     "block 3": lambda M: norms.Block(3),

@@ -18,6 +18,17 @@ from .elastic import Elastic
 from .elliptic import Elliptic
 from .fixed import Fixed
 from .lp import Lp, as_norm
+from .sum_of_norms import SumOfNorms
 from .tikhonov import tikhonov_C
 
-__all__ = ["Block", "Elastic", "Elliptic", "Fixed", "Lp", "Norm", "as_norm", "tikhonov_C"]
+__all__ = [
+    "Block",
+    "Elastic",
+    "Elliptic",
+    "Fixed",
+    "Lp",
+    "Norm",
+    "SumOfNorms",
+    "as_norm",
+    "tikhonov_C",
+]

@@ -174,5 +174,6 @@ def as_norm(norm: float | Norm) -> Norm:
         return Lp(as_number(norm))
     raise (ValueError if number else TypeError)(
         "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
-        f"norms.Elastic(mix), norms.Elliptic(E) or norms.Block(q), got {norm!r}"
+        f"norms.Elastic(mix), norms.SumOfNorms(mix, p), norms.Elliptic(E) or norms.Block(q), "
+        f"got {norm!r}"
     )
