@@ -309,3 +309,23 @@ def test_models_are_exported_for_lsgkm(run, two_files):
     X = read_sequences(sites)
     one, other = (load(name).decision_function(X) for name in ("model.kw", "model.gkm.txt"))
     assert one == pytest.approx(other, abs=1e-4)
+
+
+@pytest.mark.parametrize(("values", "task"), [(60, "regress"), (20, "classify")])
+def test_many_different_numbers_are_a_quantity(run, tmp_path, values, task):
+    target = np.arange(120) % values
+    frame = pd.DataFrame({"a": target + 0.1, "target": target.astype(float)})
+    frame.to_csv(tmp_path / "numbers.csv", index=False)
+    call = ["fit", "numbers.csv", "--target", "target", "-k", "rbf(gamma=1)"]
+    found = run(*call)
+    estimator = {"regress": "MKLRegressor", "classify": "MKLClassifier"}
+    assert estimator[task] in found.output
+    assert f"the target has {values} different numbers; --task" in found.stderr
+    other = "classify" if task == "regress" else "regress"
+    assert estimator[other] in run(*call, "--task", other).output
+
+
+def test_cross_validation_shows_one_bar(run, table):
+    found = run("fit", table, "--target", "back", *KERNELS, "--cv", 3)
+    assert "cross-validation" in found.stderr
+    assert found.stderr.count("MKLClassifier") == 1

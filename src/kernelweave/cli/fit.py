@@ -182,7 +182,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}
     if test is not None:
-        found["test"] = test_scores(estimator, test, options) | {"examples": len(test.names)}
+        found["test"] = test_scores(estimator, test) | {"examples": len(test.names)}
     found |= {"seconds": round(time.perf_counter() - started, 3)}
     if options["as_json"]:
         print_json(found)

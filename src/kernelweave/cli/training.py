@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import average_precision_score, check_scoring
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
     StratifiedGroupKFold,
     StratifiedKFold,
-    cross_validate,
 )
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
 from ..genome.chromosome_names import listed, match_chromosomes
 from ..kernels import Kernel
 from ..kernels.default import sequence_candidates
+from ..optimization.progress import progress_bar
 from ..sequences import Sequences
 from ..sequences.alphabets import PROTEIN, as_alphabet
 from .command import Options
@@ -42,6 +44,7 @@ SCORES: dict[str, dict[str, object]] = {
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
 }
+MOST_NUMERIC_CLASSES = 20  # distinct numbers above which a target is a quantity, not a label
 
 
 def read_data(options: Options) -> Data:
@@ -111,14 +114,20 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
     )
 
 
-def test_scores(model: FittedEstimator, data: Data, options: Options) -> dict[str, float]:
+def test_scores(model: FittedEstimator, data: Data) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
-    kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
-    if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
+    if hasattr(model, "classes_") and len(np.unique(np.asarray(data.y))) < 2:
         raise ValueError("--test-chrom: the test chromosomes have examples of one class only")
+    return scores_of(model, data.X, data.y)
+
+
+def scores_of(model: FittedEstimator, X: object, y: object) -> dict[str, float]:
+    """Return the scores of a fitted model on examples with targets y, shape (n,), by name."""
+    classes = getattr(model, "classes_", None)
+    kind = "continuous" if classes is None else "binary" if len(classes) == 2 else "multiclass"
     found = {}
     for name, scorer in SCORES[kind].items():
-        value = float(check_scoring(model, scorer)(model, data.X, data.y))
+        value = float(check_scoring(model, scorer)(model, X, y))
         found[name] = -value if str(scorer).startswith("neg_") else value
     return found
 
@@ -150,10 +159,31 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
 
 
 def task_of(data: Data, options: Options) -> str:
-    """Return "classify", "regress" or "one-class"."""
+    """Return "classify", "regress" or "one-class".
+
+    Without --task, numbers with many distinct values are a quantity, not labels of classes.
+    """
     if options["task"] != "auto":
         return str(options["task"])
-    return "regress" if type_of_target(data.y) == "continuous" else "classify"
+    many = _whole_numbers(data) > MOST_NUMERIC_CLASSES
+    return "regress" if many or type_of_target(data.y) == "continuous" else "classify"
+
+
+def _whole_numbers(data: Data) -> int:
+    """Return how many different whole numbers the targets are; 0 for two and for other types."""
+    y = np.asarray(data.y)
+    either = np.issubdtype(y.dtype, np.number) and type_of_target(y) == "multiclass"
+    return len(np.unique(y)) if either else 0
+
+
+def _say_task(task: str, data: Data) -> None:
+    """Write on standard error what a numeric target was taken for, and how to change that."""
+    if count := _whole_numbers(data):
+        kind, other = {
+            "regress": ("regression", "--task classify takes them for labels of classes"),
+            "classify": ("classification", "--task regress takes them for a quantity"),
+        }[task]
+        click.echo(f"{kind}: the target has {count} different numbers; {other}", err=True)
 
 
 def _norm(given: Any) -> float:
@@ -173,6 +203,8 @@ def make_estimator(options: Options, data: Data) -> Any:
     if options["normalize"] is not None:
         parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]
     task = task_of(data, options)
+    if options["task"] == "auto" and not (options["quiet"] or options["as_json"]):
+        _say_task(task, data)
     kinds: dict[str, Any] = {
         "classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass,
     }  # fmt: skip
@@ -224,22 +256,21 @@ def cross_validated(
         return None
     if data.y is None:
         raise ValueError("--cv needs --target")
-    kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
-    scores = SCORES[kind]
-    found = cross_validate(
-        estimator,
-        data.X,
-        data.y,
-        groups=data.groups,
-        cv=folds(options, data, kind != "continuous"),
-        scoring=scores,
-        error_score="raise",
-    )
-    result = {}
-    for name, scorer in scores.items():
-        values = found[f"test_{name}"] * (-1 if str(scorer).startswith("neg_") else 1)
-        result[name] = {"mean": values.mean(), "std": values.std(), "folds": values}
-    return result
+    splitter = folds(options, data, task_of(data, options) == "classify")
+    splits = list(splitter.split(np.zeros(len(data.names)), data.y, data.groups))
+    scores = []
+    shown = not (options["quiet"] or options["as_json"])
+    with progress_bar("cross-validation", len(splits), verbose=int(shown)) as advance:
+        for train, test in splits:
+            model = clone(estimator).set_params(verbose=0)
+            model.fit(_safe_indexing(data.X, train), data.y[train])
+            scores.append(scores_of(model, _safe_indexing(data.X, test), data.y[test]))
+            advance()
+    values = {name: np.array([one[name] for one in scores]) for name in scores[0]}
+    return {
+        name: {"mean": found.mean(), "std": found.std(), "folds": found}
+        for name, found in values.items()
+    }
 
 
 def folds(options: Options, data: Data, classes: bool) -> Any:

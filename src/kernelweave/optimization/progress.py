@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from .log import Progress
 
 Watch = Callable[[Progress], None]
@@ -20,7 +18,7 @@ SECONDS_BETWEEN = 1.0  # between two lines if the output is not a terminal
 def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "") -> Iterator[Watch]:
     """Yield a function that displays the latest progress on one live line.
 
-    If the output is not a terminal, it prints plain lines, at most one per second.
+    If the output is not a terminal, it prints a plain line after every second.
 
     Parameters
     ----------
@@ -32,7 +30,7 @@ def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "")
     from rich.console import Console
     from rich.status import Status
 
-    console, iterations, printed = Console(stderr=True), -1, -np.inf
+    console, iterations, printed = Console(stderr=True), -1, time.monotonic()
 
     def line(progress: Progress) -> str:
         nonlocal iterations
