@@ -18,12 +18,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from .. import losses
 from ..common.core import _core, single_threaded_blas
 from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
-from ..estimators.one_vs_one import OneVsOne
 from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
@@ -38,6 +36,7 @@ from .model import Model, spread, view_numbers
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
+    from ..estimators.formulation import Formulation
 
 BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
 ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
@@ -256,12 +255,9 @@ def problems_of(
                 f"got {classes.tolist()}"
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
-        if model._in_pairs:
-            loss = losses.get(model.loss, "classifier")
-            pairs = OneVsOne(codes, costs, loss, norm, len(classes))
-            return [pairs.on_all(number) for number in range(len(pairs.pairs))]
-        problems: list[Problem] = model._problems(codes, costs, norm)
-        return problems
+        form = getattr(model, "multi_class_", "ovr")  # models of earlier versions have none
+        posed: Formulation = model._formulation(form, codes, costs, norm, len(classes))
+        return posed.on_all
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
