@@ -89,13 +89,15 @@ class Prepared:
         norm = suited_norm(norm, self.name, self.compiled.n_kernels)
         return norm.among(self.compiled.varying)
 
-    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
+    def suited(
+        self, problems: list[Problem], *, shared: bool = False
+    ) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
 
         Parameters
         ----------
         problems : list of Problem
-            The problem of each output.
+            The problem of each output, or one of all outputs.
         shared : bool
             Whether the outputs share their weights; their problems are then joined to one.
 
@@ -105,9 +107,11 @@ class Prepared:
         engine : Engine
         """
         problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if not shared:
+        if shared:
+            problems = [Problem.sharing(problems)]
+        if problems[0].n_outputs == 1:
             return problems, self.engine
-        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
+        return problems, OutputsEngine(self.engine, problems[0].n_outputs)
 
 
 @dataclass(eq=False, repr=False)

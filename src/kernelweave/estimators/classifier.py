@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -34,6 +34,7 @@ from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import cross_fitted
 from .formulation import Formulation, Outputs
+from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
@@ -101,18 +102,24 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _formulation(
         self, form: str, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
     ) -> Formulation:
-        """Return the problems of classes in the form "ovr" or "ovo"."""
+        """Return the problems of classes in the form "ovr", "ovo" or "joint"."""
         loss, tau = losses.get(self.loss, "classifier"), sum_constraint(self.fit_intercept)
         classes = Classes(codes, costs, loss, norm, n_classes, tau)
         shared = self._shares_weights(form)
+        if form == "joint":
+            return JointClasses(classes)
         if form == "ovo":
             return OneVsOne(classes, shared)
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
-        """Return how several classes are trained: "ovr" or "ovo"."""
+        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
+        if self.multi_class == "joint":
+            self._check_joint(costs)
+            warn_of_large(classes, len(codes))
+            return "joint"
         absent = np.flatnonzero(np.bincount(codes, costs > 0) == 0)
         if is_auto(self.multi_class) and (len(absent) > 1 or not self._suits_pairs(classes, X)):
             return "ovr"
@@ -135,6 +142,34 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         warn_of_many(classes)
         return "ovo"
 
+    def _check_joint(self, costs: np.ndarray) -> None:
+        """Raise ValueError if a parameter excludes one problem of all classes."""
+        loss = losses.get(self.loss, "classifier")
+        if type(loss) not in RISKS:
+            raise ValueError(
+                "loss must be 'hinge' (Crammer and Singer) or 'logistic' (multinomial) with "
+                f"multi_class='joint', got {self.loss!r}; pass one of them, or multi_class='ovr'"
+            )
+        if np.isinf(costs).any():
+            raise ValueError(
+                "C must be finite with multi_class='joint', got inf; pass multi_class='ovr' or "
+                "'ovo' for hard margins"
+            )
+        if self.calibrate is not None:
+            raise ValueError(
+                f"calibrate must be None with multi_class='joint', got {self.calibrate!r}; pass "
+                "loss='logistic', whose probabilities need no calibration, or multi_class='ovr'"
+            )
+        if self.share_weights is False:
+            raise ValueError(
+                "share_weights must be True or 'auto' with multi_class='joint', got False: all "
+                "classes are one problem; pass multi_class='ovr' for weights of each class"
+            )
+        if not self._local:
+            raise ValueError(
+                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'joint'"
+            )
+
     @property
     def _checkpoint(self) -> Any:
         return getattr(self, "checkpoint", None)
@@ -156,7 +191,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     def _shares_weights(self, form: str) -> bool:
         """Return whether outputs share their weights; by default, pairs of classes do."""
-        return form == "ovo" if is_auto(self.share_weights) else bool(self.share_weights)
+        return form != "ovr" if is_auto(self.share_weights) else bool(self.share_weights)
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -277,6 +312,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Return the probabilities of decision values, shape (n, outputs)."""
+        if getattr(self, "multi_class_", "ovr") == "joint":
+            return np.asarray(softmax(values, axis=1))
         found = getattr(self, "calibrators_", None)
         each = [expit] * values.shape[1] if found is None else found
         columns = [one(column) for one, column in zip(each, values.T, strict=True)]

@@ -68,10 +68,14 @@ class SearchData:
     shared: bool = False
 
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the problem of each output on all examples; held-out examples have cost 0."""
+        """Return the problems on all examples, in which held-out examples have cost 0.
+
+        There is one for each output, or a single one if outputs share their weights.
+        """
         costs = np.zeros(len(self.y))
         costs[train] = self.costs_of(train)
-        return self.pose(costs, train, C, norm)
+        posed = self.pose(costs, train, C, norm)
+        return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
 
     def score(self, scorer: Callable[..., float], values: np.ndarray, test: np.ndarray) -> float:
         """Return the score of decision values, shape (t, n_outputs), of held-out examples."""
@@ -155,8 +159,9 @@ class Search(MKLEstimator):
         everyone = np.arange(len(data.y))
         first = data.problems_of(everyone, grid.Cs.max(), grid.norms[0])
         # Pairs of classes have costs for their own examples only.
-        every = np.max([one.C for one in data.problems_of(everyone, 1.0, grid.norms[0])], axis=0)
-        shared = data.shared and len(first) > 1
+        posed = data.problems_of(everyone, 1.0, grid.norms[0])
+        every = np.max([one.C.reshape(one.n_outputs, -1).max(axis=0) for one in posed], axis=0)
+        shared = first[0].n_outputs > 1
         methods = [
             find_method(self.solver, one, first[0].loss, shared=shared) for one in grid.norms
         ]
@@ -171,7 +176,7 @@ class Search(MKLEstimator):
                 ready = self._prepare(
                     chosen, data.X, every, methods, grid.norms, shared=shared, fits=fits
                 )
-                scores = self._score(grid, ready, splits, data.problems_of, score, shared=shared)
+                scores = self._score(grid, ready, splits, data.problems_of, score)
                 at = grid.chosen(scores, self.rule)
                 mean = float(scores[at].mean())
                 self.candidates_.append(
@@ -185,7 +190,7 @@ class Search(MKLEstimator):
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = data.problems_of(everyone, self.C_, grid.norms[best[0]])
-            problems, engine = prepared.suited(problems, shared=shared)
+            problems, engine = prepared.suited(problems)
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, Solution(results, problems, engine))
         self._cross_fit(prepared, problems, engine, results)
@@ -251,14 +256,12 @@ class Search(MKLEstimator):
         splits: list[Split],
         problems_of: Callable[[np.ndarray, float, Norm], list[Problem]],
         score: Callable[[np.ndarray, np.ndarray], float],
-        *,
-        shared: bool,
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (n_norms, n_Cs, n_folds)."""
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
         first = problems_of(splits[0][0], 1.0, grid.norms[0])
-        paths = (1 if shared else len(first)) * len(splits)
+        paths = len(first) * len(splits)
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
@@ -269,7 +272,7 @@ class Search(MKLEstimator):
             trainer = FoldTrainer(self, prepared, self._deadline, notify)
             for fold, (train, test) in enumerate(splits):
                 problems = problems_of(train, 1.0, grid.norms[0])
-                values = trainer.along_grid(problems, test, grid.norms, grid.Cs, shared=shared)
+                values = trainer.along_grid(problems, test, grid.norms, grid.Cs)
                 for at in grid.points:
                     scores[(*at, fold)] = score(values[at].T, test)
         self._warn_of_gaps(np.array(gaps))
