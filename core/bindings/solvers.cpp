@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "bindings/bindings.h"
+#include "solvers/class_block.h"
 #include "solvers/skm.h"
 #include "solvers/subproblem.h"
 #include "solvers/weight_models.h"
@@ -34,6 +35,25 @@ nb::tuple pairs(Matrix kernel, Vector lin, Vector eps, Vector curv, Vector ent, 
         solve_pairs(kernel.data(), term, tolerance, max_steps, {alpha.data(), q}, outputs.data());
   });
   return nb::make_tuple(result.steps, result.violation);
+}
+
+int64_t classes(Matrix kernel, Ids codes, Vector costs, bool intercept, double gap, int64_t most,
+                InOut<2> alpha, InOut<2> outputs, InOut<1> bias) {
+  const size_t q = kernel.shape(0), count = bias.shape(0);
+  require(kernel.shape(1) == q && codes.shape(0) == q && costs.shape(0) == q &&
+              alpha.shape(0) == count && alpha.shape(1) == q && outputs.shape(0) == count &&
+              outputs.shape(1) == q,
+          "solve_classes: the arrays differ in length");
+  for (int64_t code : span_of(codes))
+    require(code >= 0 && size_t(code) < count, "solve_classes: no such class");
+  const ClassBlock block = {
+      kernel.data(), span_of(codes), {costs.data(), q}, int64_t(count), intercept};
+  int64_t passes = 0;
+  without_lock([&] {
+    passes = solve_classes(block, gap, most, {alpha.data(), count * q}, {outputs.data(), count * q},
+                           {bias.data(), count});
+  });
+  return passes;
 }
 
 nb::tuple skm(In<double, 3> values, Ids ids, Vector cost, Vector lin, Vector eps, Vector curv,
@@ -104,6 +124,8 @@ std::optional<Out> weights(Matrix P, double ridge, Vector gradient, Vector theta
 void bind_solvers(nb::module_& m) {
   m.def("solve_pairs", pairs, "kernel"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a, "lo"_a, "hi"_a,
         "tolerance"_a, "max_steps"_a, "alpha"_a, "outputs"_a);
+  m.def("solve_classes", classes, "kernel"_a, "codes"_a, "costs"_a, "intercept"_a, "gap"_a,
+        "most"_a, "alpha"_a, "outputs"_a, "bias"_a);
   m.def("solve_skm", skm, "kernels"_a, "ids"_a, "cost"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a,
         "lo"_a, "hi"_a, "kappa"_a, "d"_a, "shift"_a, "tolerance"_a, "max_steps"_a, "alpha"_a,
         "outputs"_a, "s"_a);

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine, make_blobs
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
@@ -299,3 +300,23 @@ def test_held_out_shares_of_pairs_are_refused(wine):
     model = MKLClassifier(RBF(WIDTHS), multi_class="ovo").fit(*wine)
     with pytest.raises(ValueError, match="multi_class='ovr' to compute held-out shares"):
         model.weights_frame(*wine)
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_pairs_have_no_intercept_if_none_is_asked_for(wine, share):
+    X, y = wine
+    given = {"multi_class": "ovo", "share_weights": share, "fit_intercept": False}
+    model = MKLClassifier(RBF(WIDTHS), **given).fit(X, y)
+    assert not model.intercept_.any()
+    assert verify(model, X, y).agree
+    assert np.abs(model.dual_coef_.sum(axis=1)).max() > 1e-3
+
+
+def test_hard_margins_of_pairs_do_not_depend_on_repeated_examples(wine):
+    X, y = wine
+    model = MKLClassifier(RBF(0.1), C=np.inf, normalize=None, multi_class="ovo")
+    once, twice = (
+        clone(model).fit(X, y),
+        clone(model).fit(*(np.concatenate([a, a]) for a in (X, y))),
+    )
+    np.testing.assert_allclose(once.primal_objective_, twice.primal_objective_, rtol=1e-2)

@@ -145,6 +145,11 @@ class Engine(ABC):
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self.work = Work()
 
+    @property
+    def repeated(self) -> tuple[Engine, int]:
+        """The engine whose examples this one repeats for several outputs, and how often."""
+        return self, 1
+
     @cached_property
     def recorded(self) -> RecordedProducts:
         """Matrix-vector products that solvers have computed with this engine (`MatVec`)."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from .base import Engine, kernel_blocks
 from .cached_outputs import CachedOutputs
+from .costs import EngineCosts
+
+MATRIX = 5000  # examples up to which a kernel matrix is evaluated for all outputs at once: 200 MB
+ROWS = 2  # rows of the kernel matrix, in units of n, from which on that is faster
 
 
 class OutputsEngine(CachedOutputs):
@@ -30,6 +35,14 @@ class OutputsEngine(CachedOutputs):
         self.precision = engine.precision
         self.work = engine.work
         self._values = np.zeros((self.n_kernels, self.n))
+
+    @property
+    def repeated(self) -> tuple[Engine, int]:
+        return self._engine, self._n_outputs
+
+    @property
+    def costs(self) -> EngineCosts:
+        return replace(super().costs, products=self._engine.costs.products)
 
     @property
     def _outputs(self) -> np.ndarray:
@@ -56,6 +69,17 @@ class OutputsEngine(CachedOutputs):
             changed[local] = delta[where]
             self._engine.move_to(changed)
             self._of(output)[:] += kernel_blocks(self._engine).outputs()
+
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        n, changed = self._engine.n, np.count_nonzero(self._alpha)
+        known = outputs is not None and (theta is None or self.n_kernels == 1)
+        if known or n > MATRIX or changed <= ROWS * n:
+            super()._follow(outputs, theta)
+            return
+        every, alpha = np.arange(n), self._alpha.reshape(self._n_outputs, n)
+        for kernel, values in enumerate(self._values):
+            matrix = self._engine.block(every, np.eye(self.n_kernels)[kernel])
+            values[:] = (alpha @ matrix).ravel()
 
     def _subset(self, examples: np.ndarray) -> OutputsEngine:
         """Return an engine for some examples, all of one output."""

@@ -7,12 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
-from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
@@ -23,7 +20,7 @@ from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import candidates_of_views, default_of_views
-from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..model.files.checkpoint import Checkpoint
 from ..model.model import Model
 from ..norms import Elliptic, Norm
 from ..optimization.best_model import BestModel
@@ -43,16 +40,14 @@ from ..optimization.result import Result
 from ..optimization.run import Run
 from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
-from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
+from .formulation import Fit, Formulation, Solution, distinct
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
-from .merged_examples import MergedExamples, mergeable
-from .one_vs_one import OneVsOne
+from .merged_examples import MergedExamples
 from .overflow import why_not_finite
-from .pair_trainer import PairTrainer
 from .validation import check_examples
 
 
@@ -94,13 +89,15 @@ class Prepared:
         norm = suited_norm(norm, self.name, self.compiled.n_kernels)
         return norm.among(self.compiled.varying)
 
-    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
+    def suited(
+        self, problems: list[Problem], *, shared: bool = False
+    ) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
 
         Parameters
         ----------
         problems : list of Problem
-            The problem of each output.
+            The problem of each output, or one of all outputs.
         shared : bool
             Whether the outputs share their weights; their problems are then joined to one.
 
@@ -110,9 +107,11 @@ class Prepared:
         engine : Engine
         """
         problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if not shared:
+        if shared:
+            problems = [Problem.sharing(problems)]
+        if problems[0].n_outputs == 1:
             return problems, self.engine
-        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
+        return problems, OutputsEngine(self.engine, problems[0].n_outputs)
 
 
 @dataclass(eq=False, repr=False)
@@ -144,103 +143,48 @@ class MKLEstimator(FittedEstimator):
     _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
-    def _train(
-        self,
-        X: Any,
-        problems: list[Problem],
-        targets: np.ndarray,
-        shared: bool = False,
-        factors: Sequence[float] = (1.0,),
-        pairs: OneVsOne | None = None,
-    ) -> float:
-        """Solve one problem per output, store the model, and return the chosen factor of C.
+    def _train(self, X: Any, formulation: Formulation, factors: Sequence[float] = (1.0,)) -> float:
+        """Solve the problems of a formulation, store the model, and return the factor of C.
 
         Parameters
         ----------
         X : n examples
-        problems : list of Problem
-            The problem of each output.
-        targets : ndarray of shape (n,)
-            A number per example; examples with different targets have different numbers.
-        shared : bool
-            Whether the outputs share their weights.
+        formulation : Formulation
         factors : sequence of floats
             Factors of the costs. With default kernels, one of them is chosen on held-out folds
             together with the kernels.
-        pairs : OneVsOne, optional
-            Problems of pairs of classes, which are solved instead of `problems`.
 
         Returns
         -------
         float
         """
         deadline = self._deadline()
-        shared = shared and (len(problems) > 1 or pairs is not None)
-        if self.checkpoint is not None:
-            try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
-        method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
+        formulation.try_out(self.checkpoint)
+        method = formulation.method(self.solver)
         # Before equal examples are merged: parameters such as gamma depend on all examples.
         kernels = None if self.kernels is None else self._resolve(self.kernels, X)
-        merged = None
-        if mergeable(kernels or [], X):
-            merged = MergedExamples.of(X, targets, problems[0].C)
-        if merged:
-            X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
-            pairs = None if pairs is None else pairs.merged(merged, problems[0].C)
-        costs, norms = problems[0].C, [problem.norm for problem in problems]
+        X, formulation, merged = distinct(kernels, X, formulation)
         chosen, factor = kernels, 1.0
         if chosen is None:
-            chosen, factor = self._defaults(X, problems, factors, shared=shared)
-            problems = [one.scaled(factor) for one in problems]
+            chosen, factor = self._defaults(X, formulation, factors)
             self._default = chosen
-            pairs = None if pairs is None else pairs.scaled(factor)
-        if pairs is not None:
-            self._train_pairs(chosen, X, pairs, costs, method, shared=shared, merged=merged)
-            return factor
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
-                chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
+                chosen,
+                X,
+                formulation.costs,
+                [method],
+                formulation.norms,
+                shared=formulation.keeps_kernels,
+                fits=formulation.fits,
             )
-            suited, engine = prepared.suited(problems, shared=shared)
-            files: list[Checkpoint] = []
-            if self.checkpoint is not None:
-                data = data_key(kernels, self.normalize, prepared.examples)
-                files = checkpoints(self.checkpoint, suited, data, engine.n_kernels)
-            solve_one = partial(self._solve, engine=engine, prepared=prepared, watch=watch)
-            results = solve_each(solve_one, suited, files, deadline)
-        self._learn(prepared, results, merged)
-        self._cross_fit(prepared, suited, engine, results)
-        if kernels is None and self._chooses and not isinstance(suited[0], HardMarginProblem):
-            self._measure_held_out(chosen, X, problems)
+            formulation = formulation.scaled(factor)
+            solution = formulation.solve(Fit(self, prepared, kernels, deadline, watch))
+        self._learn(prepared, solution, merged)
+        self._cross_fit(prepared, solution.problems, solution.engine, solution.results)
+        if kernels is None and self._chooses and formulation.explained:
+            self._measure_held_out(chosen, X, formulation.outputs)
         return factor
-
-    def _train_pairs(
-        self,
-        kernels: list[Kernel],
-        X: Any,
-        pairs: OneVsOne,
-        costs: np.ndarray,
-        method: Method,
-        *,
-        shared: bool,
-        merged: MergedExamples | None,
-    ) -> None:
-        """Solve the problems of all pairs of classes, and store the model."""
-        with single_threaded_blas():
-            prepared = self._prepare(
-                kernels, X, costs, [method], [pairs.norm], shared=False, fits=1
-            )
-            pairs = pairs.with_norm(prepared.suited_norm(pairs.norm))
-            with self._live_line(X) as watch:
-                several = prepared.engine.n_kernels > 1  # otherwise there is nothing to share
-                trainer = PairTrainer(self, prepared, pairs, self._deadline(), watch)
-                results, alpha = trainer.shared() if shared and several else trainer.each()
-                del trainer  # and the kernel rows that it holds
-        self._learn(prepared, results, merged, alpha)
-
-    def _shares_weights(self) -> bool:
-        """Return whether several outputs share their weights."""
-        return bool(getattr(self, "share_weights", False))
 
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
@@ -258,16 +202,17 @@ class MKLEstimator(FittedEstimator):
             warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
 
     def _defaults(
-        self, X: Data, problems: list[Problem], factors: Sequence[float], *, shared: bool
+        self, X: Data, formulation: Formulation, factors: Sequence[float]
     ) -> tuple[list[Kernel], float]:
         """Return default kernels and a factor of C, chosen on held-out folds; see `automatic`."""
-        if not self._chooses or isinstance(problems[0], HardMarginProblem):
-            return self._default_kernels(X, problems[0].C), 1.0
-        choice = choose(self, X, problems, factors, shared=shared)
+        problems = formulation.outputs
+        if not self._chooses or formulation.is_hard_margin:
+            return self._default_kernels(X, formulation.costs), 1.0
+        choice = choose(self, X, problems, factors, shared=formulation.shared)
         self.candidates_ = choice.tried
         if self.verbose and choice.tried:
             print(f"{type(self).__name__}: {choice}", file=sys.stderr)
-        candidates = self._candidates(X, problems[0].C)
+        candidates = self._candidates(X, formulation.costs)
         return candidates.get(choice.name, next(iter(candidates.values()))), choice.factor
 
     def _candidates(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
@@ -432,23 +377,26 @@ class MKLEstimator(FittedEstimator):
     def _learn(
         self,
         prepared: Prepared,
-        results: list[Result],
+        solution: Solution,
         merged: MergedExamples | None = None,
-        alpha: sp.csr_matrix | None = None,
     ) -> None:
-        """Store the model; warn if it has not converged or is constant.
-
-        `alpha`, shape (n_outputs, n): that of the results, if these are on some examples only.
-        """
-        compiled, examples = prepared.compiled, prepared.examples
+        """Store the model; warn if it has not converged or is constant."""
+        compiled, examples, results = prepared.compiled, prepared.examples, solution.results
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
-            warn_of(self, on_all_examples(results, alpha), names, prepared.rounding)
+            warn_of(self, solution.on_all_examples, names, prepared.rounding)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
             self._model = Model.of(
-                compiled, examples, results, shares, n_jobs, prepared.engine, merged, alpha
+                compiled,
+                examples,
+                results,
+                shares,
+                n_jobs,
+                prepared.engine,
+                merged,
+                solution.alpha,
             )
         self._store(results)
 
@@ -490,47 +438,3 @@ class MKLEstimator(FittedEstimator):
         tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = all_pairwise(self.kernels)
         return tags
-
-
-def solve_each(
-    solve_one: Callable[..., Result],
-    problems: list[Problem],
-    files: list[Checkpoint],
-    deadline: float,
-) -> list[Result]:
-    """Solve problems one after the other, and remove their checkpoints if all are solved.
-
-    Parameters
-    ----------
-    solve_one : callable
-        Solves a problem; takes ``deadline=`` and ``checkpoint=``.
-    problems : list of Problem
-    files : list of Checkpoint
-        One for each problem, or none.
-    deadline : float
-        Time of `time.monotonic` at which to stop; the remaining time is divided equally.
-
-    Returns
-    -------
-    list of Result
-    """
-    results: list[Result] = []
-    for one, file in zip_longest(problems, files):
-        now, left = time.monotonic(), len(problems) - len(results)
-        until = now + (deadline - now) / left
-        results.append(solve_one(one, deadline=until, checkpoint=file))
-    if all(file.done for file in files):
-        for file in files:
-            file.remove()
-    return results
-
-
-def on_all_examples(results: list[Result], alpha: sp.csr_matrix | None) -> list[Result]:
-    """Return results with the rows of alpha, shape (n_outputs, n), that belong to them."""
-    if alpha is None:
-        return results
-    each = alpha.shape[0] // len(results)
-    return [
-        replace(one, alpha=alpha[k * each : (k + 1) * each].toarray().ravel())
-        for k, one in enumerate(results)
-    ]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
@@ -30,8 +30,11 @@ from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .calibration import calibrators, probabilities
+from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import cross_fitted
+from .formulation import Formulation, Outputs
+from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
@@ -96,25 +99,30 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         check_class_weights(self.class_weight, classes)
         return classes, codes
 
-    def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return one problem per class (one against the rest), or one for two classes."""
-        loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
-        positives = [1] if count == 2 else range(count)
-        targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
-        tau = sum_constraint(self.fit_intercept)
-        if np.isinf(costs).any():
-            return [HardMarginProblem.separating(loss, norm, y, costs > 0, tau) for y in targets]
-        return [Problem.of(loss, norm, y, costs, tau) for y in targets]
+    def _formulation(
+        self, form: str, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
+    ) -> Formulation:
+        """Return the problems of classes in the form "ovr", "ovo" or "joint"."""
+        loss, tau = losses.get(self.loss, "classifier"), sum_constraint(self.fit_intercept)
+        classes = Classes(codes, costs, loss, norm, n_classes, tau)
+        shared = self._shares_weights(form)
+        if form == "joint":
+            return JointClasses(classes)
+        if form == "ovo":
+            return OneVsOne(classes, shared)
+        return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
-    def _pairs(
-        self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, X: Any
-    ) -> OneVsOne | None:
-        """Return the problems of pairs of classes, None if each class is against the rest."""
+    def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
+        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
-            return None
+            return "ovr"
+        if self.multi_class == "joint":
+            self._check_joint(costs)
+            warn_of_large(classes, len(codes))
+            return "joint"
         absent = np.flatnonzero(np.bincount(codes, costs > 0) == 0)
         if is_auto(self.multi_class) and (len(absent) > 1 or not self._suits_pairs(classes, X)):
-            return None
+            return "ovr"
         if len(absent) > 1:
             raise ValueError(
                 "sample_weight and class_weight must leave a positive weight to all classes but "
@@ -132,8 +140,35 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                 "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
             )
         warn_of_many(classes)
+        return "ovo"
+
+    def _check_joint(self, costs: np.ndarray) -> None:
+        """Raise ValueError if a parameter excludes one problem of all classes."""
         loss = losses.get(self.loss, "classifier")
-        return OneVsOne(codes, costs, loss, norm, len(classes))
+        if type(loss) not in RISKS:
+            raise ValueError(
+                "loss must be 'hinge' (Crammer and Singer) or 'logistic' (multinomial) with "
+                f"multi_class='joint', got {self.loss!r}; pass one of them, or multi_class='ovr'"
+            )
+        if np.isinf(costs).any():
+            raise ValueError(
+                "C must be finite with multi_class='joint', got inf; pass multi_class='ovr' or "
+                "'ovo' for hard margins"
+            )
+        if self.calibrate is not None:
+            raise ValueError(
+                f"calibrate must be None with multi_class='joint', got {self.calibrate!r}; pass "
+                "loss='logistic', whose probabilities need no calibration, or multi_class='ovr'"
+            )
+        if self.share_weights is False:
+            raise ValueError(
+                "share_weights must be True or 'auto' with multi_class='joint', got False: all "
+                "classes are one problem; pass multi_class='ovr' for weights of each class"
+            )
+        if not self._local:
+            raise ValueError(
+                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'joint'"
+            )
 
     @property
     def _checkpoint(self) -> Any:
@@ -154,9 +189,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         alone = len(found) == 1 and found[0].n_kernels == 1
         return alone and isinstance(found[0], VectorKernel) and not isinstance(found[0], Linear)
 
-    def _shares_weights(self) -> bool:
+    def _shares_weights(self, form: str) -> bool:
         """Return whether outputs share their weights; by default, pairs of classes do."""
-        return self._in_pairs if is_auto(self.share_weights) else bool(self.share_weights)
+        return form != "ovr" if is_auto(self.share_weights) else bool(self.share_weights)
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -277,6 +312,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Return the probabilities of decision values, shape (n, outputs)."""
+        if getattr(self, "multi_class_", "ovr") == "joint":
+            return np.asarray(softmax(values, axis=1))
         found = getattr(self, "calibrators_", None)
         each = [expit] * values.shape[1] if found is None else found
         columns = [one(column) for one, column in zip(each, values.T, strict=True)]
@@ -563,12 +600,9 @@ class MKLClassifier(BaseClassifier):
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
         norm = norms.as_norm(self.norm)
-        pairs = self._pairs(classes, codes, costs, norm, X)
-        # Default kernels are compared one against the rest, also if pairs are trained.
-        single = codes if pairs is None or self.kernels is None else (codes > 0).astype(int)
-        problems = self._problems(single, costs, norm)
-        self.multi_class_ = "ovr" if pairs is None else "ovo"
-        self.C_ = C * self._train(X, problems, codes, self._shares_weights(), factors, pairs)
+        self.multi_class_ = self._form(classes, codes, costs, X)
+        posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
+        self.C_ = C * self._train(X, posed, factors)
         self.classes_ = classes
         return self
 
@@ -580,7 +614,8 @@ class MKLClassifier(BaseClassifier):
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
         C, factors = self._cost()
-        self.C_ = C * self._train(X, problems, one_number(y), self._shares_weights(), factors)
+        shared = self._shares_weights("ovr") and len(problems) > 1
+        self.C_ = C * self._train(X, Outputs(problems, one_number(y), shared), factors)
         self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
         return self
 

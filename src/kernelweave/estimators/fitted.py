@@ -168,9 +168,9 @@ class FittedEstimator(KernelParameters):
 
         if X is None:
             raise ValueError("weights_frame: y was given without X; pass both")
-        if getattr(self, "multi_class_", "ovr") == "ovo":
+        if (form := getattr(self, "multi_class_", "ovr")) != "ovr":
             raise ValueError(
-                "weights_frame: y must be None for a model of pairs of classes; fit with "
+                f"weights_frame: y must be None for a model with multi_class={form!r}; fit with "
                 "multi_class='ovr' to compute held-out shares"
             )
         X = check_examples(self, X, reset=False)

@@ -85,14 +85,14 @@ class FoldTrainer:
         norms: Sequence[Norm],
         Cs: np.ndarray,
         *,
-        shared: bool,
+        shared: bool = False,
     ) -> np.ndarray:
         """Return the decision values of held-out examples for every norm and C.
 
         Parameters
         ----------
         problems : list of Problem
-            The problem of each output at C = 1, with cost 0 for held-out examples.
+            The problem of each output at C = 1, with cost 0 for held-out examples, or one of all.
         test : ndarray of shape (t,)
             Positions of the held-out examples.
         norms : sequence of Norm
@@ -107,7 +107,7 @@ class FoldTrainer:
         suited, engine = self.prepared.suited(problems, shared=shared)
         here = [self.prepared.suited_norm(norm) for norm in norms]
         fold, first = Fold(engine, test), 0
-        values = np.empty((len(norms), len(Cs), len(problems), len(test)))
+        values = np.empty((len(norms), len(Cs), sum(one.n_outputs for one in suited), len(test)))
         for problem in suited:
             rows = slice(first, first := first + problem.n_outputs)
             path = follow(

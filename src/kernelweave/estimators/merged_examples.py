@@ -144,5 +144,8 @@ class MergedExamples:
 
     def merge(self, problem: Problem) -> Problem:
         """Return the problem of the distinct examples."""
-        total = np.bincount(self.kind, problem.C * (self.shares > 0), minlength=len(self.chosen))
-        return replace(problem, risk=problem.risk.taken(self.chosen, total))
+        return replace(problem, risk=problem.risk.taken(self.chosen, self.summed(problem.C)))
+
+    def summed(self, costs: np.ndarray) -> np.ndarray:
+        """Return the cost of each distinct example, shape (k,), from those of all, shape (n,)."""
+        return np.bincount(self.kind, costs * (self.shares > 0), minlength=len(self.chosen))

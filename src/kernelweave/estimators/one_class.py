@@ -17,6 +17,7 @@ from ..kernels.default_of_views import default_of_views
 from ..model.files.registry import registered
 from ..problem.problem import Problem
 from .base import MKLEstimator
+from .formulation import Outputs
 from .parameters import check_parameters
 from .validation import check_weights, weighed
 
@@ -96,7 +97,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
             )
         X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
-        self._train(X, [problem], problem.y)
+        self._train(X, Outputs([problem], problem.y))
         return self
 
     @property

@@ -10,83 +10,104 @@ import scipy.sparse as sp
 from ..common.cached_property import cached_property
 from ..common.warnings import warn
 from ..engines.class_pairs import class_pairs
-from ..losses import Loss
 from ..norms import Norm
-from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.risk import Risk
+from .classes import Classes
+from .formulation import Fit, Formulation, Solution
 from .merged_examples import MergedExamples
+from .pair_trainer import PairTrainer
 
 MANY_CLASSES = 500  # above, the number of pairs is worth a warning
 
 
 @dataclass(frozen=True, eq=False)
-class OneVsOne:
+class OneVsOne(Formulation):
     """The two-class problems of all pairs (a, b) of classes, a < b.
 
     Targets are +1 for class a and -1 for class b, as in scikit-learn's SVC.
 
     Attributes
     ----------
-    codes : ndarray of shape (n,)
-        Class of each example, from 0 to K - 1.
-    costs : ndarray of shape (n,)
-    loss : Loss
-    norm : Norm
-    n_classes : int
-        K. At most one class has no example with a cost.
+    classes : Classes
+        At most one class has no example with a cost.
+    shared : bool
+        Whether the pairs share their weights.
     """
 
-    codes: np.ndarray
-    costs: np.ndarray
-    loss: Loss
-    norm: Norm
-    n_classes: int
+    classes: Classes
+    shared: bool = False
+
+    explained = False
+    keeps_kernels = False
+    fits = 1
+
+    @property
+    def targets(self) -> np.ndarray:  # type: ignore[override]
+        return self.classes.codes
+
+    @property
+    def costs(self) -> np.ndarray:  # type: ignore[override]
+        return self.classes.weights
+
+    @cached_property
+    def outputs(self) -> list[Problem]:
+        return self.classes.against_rest()
+
+    @property
+    def on_all(self) -> list[Problem]:
+        """The problem of each pair on all n examples: those of other classes cost nothing."""
+        return [self._on_all(*pair) for pair in self.pairs]
+
+    @property
+    def norms(self) -> list[Norm]:
+        return [self.classes.norm]
+
+    @property
+    def is_hard_margin(self) -> bool:
+        return self.classes.is_hard_margin
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The pairs, in the order of the outputs."""
-        return class_pairs(self.n_classes)
+        return class_pairs(self.classes.n_classes)
 
     @cached_property
     def rows(self) -> list[np.ndarray]:
         """Positions of the examples of each pair: those of the first class, then the others."""
-        members = [np.flatnonzero(self.codes == code) for code in range(self.n_classes)]
+        codes = self.classes.codes
+        members = [np.flatnonzero(codes == code) for code in range(self.classes.n_classes)]
         return [np.concatenate([members[a], members[b]]) for a, b in self.pairs]
 
     def problem(self, pair: int) -> Problem:
         """Return the problem of a pair on its own examples, ``rows[pair]``."""
         rows = self.rows[pair]
-        y = np.where(self.codes[rows] == self.pairs[pair][0], 1.0, -1.0)
-        return self._posed(y, self.costs[rows])
-
-    def on_all(self, pair: int) -> Problem:
-        """Return the problem of a pair on all n examples: those of other classes cost nothing."""
-        a, b = self.pairs[pair]
-        inside = (self.codes == a) | (self.codes == b)
-        return self._posed(np.where(self.codes == a, 1.0, -1.0), np.where(inside, self.costs, 0.0))
+        y = np.where(self.classes.codes[rows] == self.pairs[pair][0], 1.0, -1.0)
+        return self.classes.posed(y, self.classes.costs[rows])
 
     def joint(self) -> Problem:
         """Return the problem of all pairs on their own examples, which share the weights."""
-        if np.isinf(self.costs).any():
+        classes = self.classes
+        if classes.is_hard_margin:
             return Problem.sharing([self.problem(pair) for pair in range(len(self.pairs))])
         every, sizes = np.concatenate(self.rows), tuple(len(rows) for rows in self.rows)
         first = np.repeat([a for a, _ in self.pairs], sizes)
-        y = np.where(self.codes[every] == first, 1.0, -1.0)
-        risk = Risk(self.loss, y, self.costs[every], n_outputs=len(sizes), sizes=sizes)
-        return Problem(risk, self.norm)
+        y = np.where(classes.codes[every] == first, 1.0, -1.0)
+        costs = classes.costs[every]
+        risk = Risk(classes.loss, y, costs, classes.tau, n_outputs=len(sizes), sizes=sizes)
+        return Problem(risk, classes.norm)
+
+    def merged(self, merged: MergedExamples) -> OneVsOne:
+        return replace(self, classes=self.classes.merged(merged))
 
     def scaled(self, factor: float) -> OneVsOne:
-        """Return the same problems with their costs multiplied by a factor."""
-        return replace(self, costs=factor * self.costs)
+        return replace(self, classes=self.classes.scaled(factor))
 
-    def with_norm(self, norm: Norm) -> OneVsOne:
-        """Return the same problems with another norm."""
-        return replace(self, norm=norm)
-
-    def merged(self, merged: MergedExamples, costs: np.ndarray) -> OneVsOne:
-        """Return the problems of distinct examples with costs, shape (k,)."""
-        return replace(self, codes=self.codes[merged.chosen], costs=costs)
+    def solve(self, fit: Fit) -> Solution:
+        norm = fit.prepared.suited_norm(self.classes.norm)
+        trainer = PairTrainer(fit, replace(self, classes=self.classes.with_norm(norm)))
+        several = fit.prepared.engine.n_kernels > 1  # otherwise there is nothing to share
+        return trainer.shared() if self.shared and several else trainer.each()
 
     def spread(self, alphas: list[np.ndarray]) -> sp.csr_matrix:
         """Return the alphas of all pairs, each on its own examples, shape (n_pairs, n)."""
@@ -96,13 +117,13 @@ class OneVsOne:
             [rows[some] for rows, some in zip(self.rows, support, strict=True)]
         )
         ends = np.append(0, np.cumsum([len(some) for some in support]))
-        shape = len(self.pairs), len(self.codes)
+        shape = len(self.pairs), len(self.classes.codes)
         return sp.csr_matrix((values, examples, ends), shape=shape)
 
-    def _posed(self, y: np.ndarray, costs: np.ndarray) -> Problem:
-        if np.isinf(costs).any():
-            return HardMarginProblem.separating(self.loss, self.norm, y, costs > 0)
-        return Problem.of(self.loss, self.norm, y, costs)
+    def _on_all(self, a: int, b: int) -> Problem:
+        codes, costs = self.classes.codes, self.classes.costs
+        inside = (codes == a) | (codes == b)
+        return self.classes.posed(np.where(codes == a, 1.0, -1.0), np.where(inside, costs, 0.0))
 
 
 def warn_of_many(classes: np.ndarray) -> None:

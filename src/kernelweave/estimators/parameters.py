@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from ..common.numbers import THREAD_COUNTS, as_number, is_thread_count, is_whole, not_negative
 
 RULES = ("best", "one-standard-error")
-MULTI_CLASS = ("auto", "ovr", "ovo")
+MULTI_CLASS = ("auto", "ovr", "ovo", "joint")
 SHAPES = ("ovr", "ovo")
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 

@@ -24,6 +24,7 @@ from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .conformal import checked_alpha, threshold
 from .cross_fit import cross_fitted
+from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
 from .parameters import check_parameters, is_auto
 from .validation import check_targets, check_weights, one_number, weighed
@@ -291,7 +292,9 @@ class MKLRegressor(BaseRegressor):
         costs = np.array([weighed(one, weights) for one in np.atleast_1d(C)])
         problems = self._problems(y, costs, norms.as_norm(self.norm), self.epsilon_)
         factors = FACTORS if is_auto(self.C) else (1.0,)
-        self.C_ = C * self._train(X, problems, one_number(y), self.share_weights, factors)
+        shared = self.share_weights and len(problems) > 1
+        outputs = Outputs(problems, one_number(y), shared)
+        self.C_ = C * self._train(X, outputs, factors)
         return self
 
 

@@ -22,13 +22,13 @@ from ..common.warnings import warn
 from ..engines import Engine
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
-from ..optimization.methods.base import Method
 from ..optimization.plan import find_method
 from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
 from .fold import FoldTrainer
+from .formulation import Solution
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
@@ -54,6 +54,8 @@ class SearchData:
         out), the training indices, C and the norm.
     held_out : callable
         Returns an estimator with given decision values, shape (n_held_out, n_outputs).
+    shared : bool
+        Whether several outputs share their weights.
     """
 
     X: Any
@@ -63,12 +65,17 @@ class SearchData:
     costs_of: Callable[[np.ndarray], np.ndarray]
     pose: Callable[[np.ndarray, np.ndarray, float, Norm], list[Problem]]
     held_out: Callable[[np.ndarray], Any]
+    shared: bool = False
 
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the problem of each output on all examples; held-out examples have cost 0."""
+        """Return the problems on all examples, in which held-out examples have cost 0.
+
+        There is one for each output, or a single one if outputs share their weights.
+        """
         costs = np.zeros(len(self.y))
         costs[train] = self.costs_of(train)
-        return self.pose(costs, train, C, norm)
+        posed = self.pose(costs, train, C, norm)
+        return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
 
     def score(self, scorer: Callable[..., float], values: np.ndarray, test: np.ndarray) -> float:
         """Return the score of decision values, shape (t, n_outputs), of held-out examples."""
@@ -152,8 +159,12 @@ class Search(MKLEstimator):
         everyone = np.arange(len(data.y))
         first = data.problems_of(everyone, grid.Cs.max(), grid.norms[0])
         # Pairs of classes have costs for their own examples only.
-        every = np.max([one.C for one in data.problems_of(everyone, 1.0, grid.norms[0])], axis=0)
-        methods, shared = self._methods(grid, first), self._shared(first)
+        posed = data.problems_of(everyone, 1.0, grid.norms[0])
+        every = np.max([one.C.reshape(one.n_outputs, -1).max(axis=0) for one in posed], axis=0)
+        shared = first[0].n_outputs > 1
+        methods = [
+            find_method(self.solver, one, first[0].loss, shared=shared) for one in grid.norms
+        ]
         score = partial(data.score, self._scorer())
         kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
         with single_threaded_blas():
@@ -179,9 +190,9 @@ class Search(MKLEstimator):
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = data.problems_of(everyone, self.C_, grid.norms[best[0]])
-            problems, engine = prepared.suited(problems, shared=shared)
+            problems, engine = prepared.suited(problems)
             results = self._solve_all(prepared, problems, engine)
-        self._learn(prepared, results)
+        self._learn(prepared, Solution(results, problems, engine))
         self._cross_fit(prepared, problems, engine, results)
 
     def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
@@ -238,14 +249,6 @@ class Search(MKLEstimator):
                 f"{type(self).__name__}(loss={self.loss!r}) does not have; {advice}"
             )
 
-    def _methods(self, grid: Grid, problems: list[Problem]) -> list[Method]:
-        """Return the method of each norm; raise ValueError if the solver does not accept it."""
-        shared, loss = self._shared(problems), problems[0].loss
-        return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
-
-    def _shared(self, problems: list[Problem]) -> bool:
-        return len(problems) > 1 and self._shares_weights()
-
     def _score(
         self,
         grid: Grid,
@@ -258,8 +261,7 @@ class Search(MKLEstimator):
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
         first = problems_of(splits[0][0], 1.0, grid.norms[0])
-        shared = self._shared(first)
-        paths = (1 if shared else len(first)) * len(splits)
+        paths = len(first) * len(splits)
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
@@ -270,7 +272,7 @@ class Search(MKLEstimator):
             trainer = FoldTrainer(self, prepared, self._deadline, notify)
             for fold, (train, test) in enumerate(splits):
                 problems = problems_of(train, 1.0, grid.norms[0])
-                values = trainer.along_grid(problems, test, grid.norms, grid.Cs, shared=shared)
+                values = trainer.along_grid(problems, test, grid.norms, grid.Cs)
                 for at in grid.points:
                     scores[(*at, fold)] = score(values[at].T, test)
         self._warn_of_gaps(np.array(gaps))

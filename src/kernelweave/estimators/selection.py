@@ -14,10 +14,9 @@ from .. import losses
 from ..common.numbers import is_whole
 from ..common.types import Data
 from ..model.files.registry import registered
-from ..norms import Lp, Norm
+from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
-from .one_vs_one import OneVsOne
 from .parameters import check_parameters
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchData, Split
@@ -172,22 +171,18 @@ class MKLClassifierCV(Search, BaseClassifier):
             return self._costs(classes[present], known, weights[train])
 
         def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            costs = weighed(C, costs)
-            if self._in_pairs:
-                pairs = OneVsOne(codes, costs, losses.get(self.loss, "classifier"), norm, count)
-                return [pairs.on_all(number) for number in range(len(pairs.pairs))]
-            return self._problems(codes, costs, norm)
+            form = self.multi_class_
+            return self._formulation(form, codes, weighed(C, costs), norm, len(classes)).on_all
 
         def held_out(values: np.ndarray) -> _HeldOut:
             return _HeldOutClassifier(values, classes, self.loss, self.multi_class_)
 
-        costs, count = self._costs(classes, codes, weights), len(classes)
-        in_pairs = self._pairs(classes, codes, costs, Lp(2.0), X) is not None
-        self.multi_class_ = "ovo" if in_pairs else "ovr"
-
+        self.multi_class_ = self._form(classes, codes, self._costs(classes, codes, weights), X)
         counting = None if sample_weight is None else weights
         labels = classes[codes]
-        self._search(SearchData(X, labels, groups, counting, costs_of, pose, held_out), self.Cs)
+        shared = self._shares_weights(self.multi_class_)
+        data = SearchData(X, labels, groups, counting, costs_of, pose, held_out, shared)
+        self._search(data, self.Cs)
         self.classes_ = classes
         return self
 
@@ -280,7 +275,8 @@ class MKLRegressorCV(Search, BaseRegressor):
 
         Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
-        self._search(SearchData(X, y, groups, counting, costs_of, pose, _HeldOutRegressor), Cs)
+        held_out, shared = _HeldOutRegressor, self.share_weights
+        self._search(SearchData(X, y, groups, counting, costs_of, pose, held_out, shared), Cs)
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = self.C_ * unit if in_units else self.C_
         return self

@@ -18,6 +18,7 @@ from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
 from .base import MKLEstimator
+from .formulation import Outputs
 from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
@@ -240,6 +241,6 @@ class MKLSurvival(BaseSurvival):
         X = self._checked(X, reset=True)
         problem = self._problem(X, y, sample_weight, self.C, self.norm)
         # Equal rows are not merged: their times may differ.
-        self._train(X, [problem], np.arange(len(problem.y)))
+        self._train(X, Outputs([problem], np.arange(len(problem.y))))
         self._estimate_baseline(X, y, sample_weight)
         return self

@@ -18,12 +18,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from .. import losses
 from ..common.core import _core, single_threaded_blas
 from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
-from ..estimators.one_vs_one import OneVsOne
 from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
@@ -38,6 +36,7 @@ from .model import Model, spread, view_numbers
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
+    from ..estimators.formulation import Formulation
 
 BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
 ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
@@ -163,33 +162,34 @@ def verify(
     fitted = _certified(model)
     X = check_examples(model, X, reset=False)
     problems = problems_of(model, X, y, sample_weight)
-    n, support = len(problems[0].y), model.support_
+    n, support = len(problems[0].y) // problems[0].n_outputs, model.support_
     if support.size and support.max() >= n:
         raise ValueError(
             f"X must be the examples that the model was trained on: it has {n}, but "
             f"support_ contains index {support.max()}"
         )
-    if len(problems) != len(fitted.intercept):
+    outputs = sum(problem.n_outputs for problem in problems)
+    if outputs != len(fitted.intercept):
         raise ValueError(
-            f"y must be the targets of the fit: they give {len(problems)} problems, but the model "
+            f"y must be the targets of the fit: they give {outputs} problems, but the model "
             f"has {len(fitted.intercept)} decision functions"
         )
-    shares = _shares(np.sum([problem.C for problem in problems], axis=0))
-    counted = np.any([problem.C > 0 for problem in problems], axis=0)
+    costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
+    shares, counted = _shares(costs.sum(axis=0)), (costs > 0).any(axis=0)
     weights = fitted.weights[: fitted.n_weight_vectors]
     if len(weights) < len(problems):
         problems = [Problem.sharing(problems)]
     alpha = np.zeros((len(fitted.intercept), n))
     alpha[:, support] = fitted.dual_coef
     varying = fitted.compiled.varying
-    outputs = _Outputs(fitted, alpha, counted, shares)
-    outputs.add_all(X, support, model.n_jobs)
+    values = _Outputs(fitted, alpha, counted, shares)
+    values.add_all(X, support, model.n_jobs)
     found = [
         _values(
             _certified_problem(model, problem, theta, varying),
             alpha[rows],
-            outputs.F[rows],
-            outputs.s[rows][:, varying],
+            values.F[rows],
+            values.s[rows][:, varying],
             theta[varying],
             bias - problem.centre,
         )
@@ -207,7 +207,7 @@ def verify(
         reported_constant=np.atleast_1d(getattr(model, "constant_objective_", unknown)),
         reported_gap=np.atleast_1d(model.duality_gap_),
         support_vectors_agree=_support_vectors_agree(fitted, X, model.n_jobs),
-        statistics_agree=outputs.statistics_agree(),
+        statistics_agree=values.statistics_agree(),
     )
 
 
@@ -243,7 +243,7 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
 def problems_of(
     model: FittedEstimator, X: object, y: object, sample_weight: object
 ) -> list[Problem]:
-    """Return the problem of each output."""
+    """Return the problem of each output, or one of all outputs."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):
         each: list[Problem] = model._label_problems(X, y, sample_weight)[0]
@@ -256,12 +256,9 @@ def problems_of(
                 f"got {classes.tolist()}"
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
-        if model._in_pairs:
-            loss = losses.get(model.loss, "classifier")
-            pairs = OneVsOne(codes, costs, loss, norm, len(classes))
-            return [pairs.on_all(number) for number in range(len(pairs.pairs))]
-        problems: list[Problem] = model._problems(codes, costs, norm)
-        return problems
+        form = getattr(model, "multi_class_", "ovr")  # models of earlier versions have none
+        posed: Formulation = model._formulation(form, codes, costs, norm, len(classes))
+        return posed.on_all
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))

@@ -23,6 +23,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from .active_sets import ActiveSets, ActiveSetTuning
 from .fallback import Fallback
+from .inner.class_sets import ClassSets
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
@@ -77,8 +78,8 @@ class PlanTuning:
     one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the
         largest one. With several kernels a changed alpha costs more, and less accurate solutions
         change fewer of them.
-    response_kernels : number of kernels from which on Newton steps are slower with such a risk:
-        each kernel adds a linear system.
+    response_kernels : number of kernels, times outputs, from which on Newton steps are slower with
+        such a risk: each kernel adds a linear system.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
@@ -391,6 +392,8 @@ class _Planner:
         """Return how alpha is improved under fixed weights, given the cost of products."""
         if self.costs.class_pairs:
             return PairSets()
+        if not self.problem.risk.separates and not self.problem.risk.is_smooth:
+            return ClassSets(self._size)
         if not self.problem.risk.separates:
             kind = self._product_kind(products)
             return SurrogateNewton() if kind == "sample" else NewtonCG(None, 0, kind)
@@ -410,7 +413,8 @@ class _Planner:
         """Return how products with the kernel matrix are computed if the risk is no sum."""
         if products != "none":
             return "engine"
-        return "matrix" if self.n <= self.tuning.matrix_examples else "sample"
+        examples = self.n // self.problem.n_outputs
+        return "matrix" if examples <= self.tuning.matrix_examples else "sample"
 
     def _step(self, name: str) -> WeightStep:
         """Return the weight step of a name."""
@@ -442,8 +446,9 @@ class _Planner:
         if norm.is_plain_sum:
             return None
         # Each kernel would add a linear system, or there are no blocks of single kernels.
-        many = not self.problem.risk.separates and self.tuning.response_kernels < self.M
-        if many or self.costs.class_pairs:
+        risk, systems = self.problem.risk, self.M * self.problem.n_outputs
+        many = not risk.separates and self.tuning.response_kernels < systems
+        if many or self.costs.class_pairs or not (risk.separates or risk.is_smooth):
             return "level" if norm.is_sparse else "analytic"
         if norm.is_sparse:
             return "newton"
@@ -466,7 +471,8 @@ class _Planner:
         if accuracy is None and not isinstance(self._inner(self.costs.products), WorkingSets):
             # There are no iterations before the inner problem is solved.
             risk = self.problem.risk
-            accuracy = ACCURATE if risk.is_smooth or risk.term.is_free else None
+            joint = risk.is_smooth or not risk.separates
+            accuracy = ACCURATE if joint or risk.term.is_free else None
         if accuracy is None or self.costs.free_weights:
             return accuracy
         return replace(accuracy, outer_share=self.tuning.outer_share)

@@ -53,7 +53,7 @@ class JointRisk(Risk):
         """Return the dual point of the constant model, shape (n,)."""
         return self.response(np.zeros_like(self.y)).alpha
 
-    def best_bias(self, F: np.ndarray) -> float:
+    def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> float:
         """Return 0: the risk does not depend on a bias."""
         return 0.0
 

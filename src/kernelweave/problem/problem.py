@@ -180,7 +180,7 @@ class Problem:
         if self.constant_is_optimal(dual):
             primal, bias = self.constant_model
         else:
-            bias = self.best_bias(F)
+            bias = self.risk.best_bias(F, alpha)
             primal = self.primal(F, s, theta, bias)
             dual -= self.risk.infeasibility_gain(alpha, bias)
         gap = self.gap(primal, dual)

@@ -244,8 +244,10 @@ class Risk:
             return 0.0
         return float((bias * (self.sums(alpha) - self.tau)).sum())
 
-    def best_bias(self, F: np.ndarray) -> Numbers:
+    def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> Numbers:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
+
+        Some risks find it from the dual point `alpha`, shape (n,), that the outputs belong to.
 
         It is rounded to a number that the model can hold after the centre is added. Without an
         intercept it is 0.

@@ -27,6 +27,9 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
     engine : Engine
     weights : ndarray of shape (M,)
     """
+    each, repeated = engine.repeated
+    if repeated > 1:
+        return _repeated(kernel_product(products, each, weights), repeated)
     if products == "sample":
         return NystroemMatrix.of(engine, weights)
     if products == "matrix":
@@ -38,6 +41,19 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
         if v.ndim == 1:
             return multiply(v, weights)
         return np.stack([multiply(column, weights) for column in v.T], axis=1)
+
+    return multiplied
+
+
+def _repeated(product: Product, times: int) -> Product:
+    """Return the product with a block-diagonal matrix of equal blocks."""
+
+    def multiplied(v: np.ndarray) -> np.ndarray:
+        # Shape (times, n, k) of several vectors becomes (n, times k).
+        blocks = v.reshape(times, v.shape[0] // times, -1)
+        columns = np.moveaxis(blocks, 0, 1).reshape(blocks.shape[1], -1)
+        found = product(columns).reshape(blocks.shape[1], times, -1)
+        return np.moveaxis(found, 1, 0).reshape(v.shape)
 
     return multiplied
 

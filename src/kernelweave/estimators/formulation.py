@@ -1,0 +1,277 @@
+"""Formulations: the optimisation problems of a fit, and how they are solved.
+
+Targets of several outputs or classes become problems in different ways: one for each output, one
+for all outputs that share their weights, one for each pair of classes. A formulation owns its
+problems. The estimator prepares kernels and an engine (`Fit`), with which the formulation solves.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..engines import Engine
+from ..kernels import Kernel
+from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..norms import Norm
+from ..optimization.methods.base import Method
+from ..optimization.plan import find_method
+from ..optimization.progress import Watch
+from ..optimization.result import Result
+from ..problem.hard_margin import HardMarginProblem
+from ..problem.problem import Problem
+from .merged_examples import MergedExamples, mergeable
+
+if TYPE_CHECKING:
+    from .base import MKLEstimator, Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Prepared kernels, the parameters of an estimator, and the limits of its fit.
+
+    Attributes
+    ----------
+    estimator : MKLEstimator
+    prepared : Prepared
+        Kernels and engine of all examples.
+    kernels : list of Kernel, optional
+        The kernels as the user gave them; None for default kernels.
+    deadline : float
+        Time of `time.monotonic` at which to stop.
+    watch : callable, optional
+        Displays progress.
+    """
+
+    estimator: MKLEstimator
+    prepared: Prepared
+    kernels: list[Kernel] | None = None
+    deadline: float = np.inf
+    watch: Watch | None = None
+
+    def solve(
+        self,
+        problem: Problem,
+        engine: Engine,
+        prepared: Prepared | None = None,
+        *,
+        deadline: float | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Result:
+        """Solve one problem with the parameters of the estimator, by default until the deadline."""
+        return self.estimator._solve(
+            problem,
+            engine,
+            prepared or self.prepared,
+            deadline=self.deadline if deadline is None else deadline,
+            watch=self.watch,
+            checkpoint=checkpoint,
+        )
+
+    def solve_each(self, problems: list[Problem], engine: Engine) -> list[Result]:
+        """Solve problems one after the other, and remove their checkpoints if all are solved.
+
+        The remaining time is divided equally.
+        """
+        results: list[Result] = []
+        files = self._checkpoints(problems, engine)
+        for one, file in zip_longest(problems, files):
+            until = self.until(len(problems) - len(results))
+            results.append(self.solve(one, engine, deadline=until, checkpoint=file))
+        if all(file.done for file in files):
+            for file in files:
+                file.remove()
+        return results
+
+    def until(self, left: int) -> float:
+        """Return the deadline of the next of the problems that are left."""
+        now = time.monotonic()
+        return now + (self.deadline - now) / left
+
+    def _checkpoints(self, problems: list[Problem], engine: Engine) -> list[Checkpoint]:
+        """Return the checkpoint of each problem, or none if the estimator has none."""
+        estimator = self.estimator
+        if estimator.checkpoint is None:
+            return []
+        data = data_key(self.kernels, estimator.normalize, self.prepared.examples)
+        return checkpoints(estimator.checkpoint, problems, data, engine.n_kernels)
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The solved problems of a formulation.
+
+    Attributes
+    ----------
+    results : list of Result
+        One for each problem.
+    problems : list of Problem
+        Those of the results on all examples, for cross-fitting; none for pairs of classes.
+    engine : Engine
+        The engine of the problems.
+    alpha : CSR matrix of shape (n_outputs, n), optional
+        The dual variables, if those of the results belong to some of the examples only.
+    """
+
+    results: list[Result]
+    problems: list[Problem]
+    engine: Engine
+    alpha: sp.csr_matrix | None = None
+
+    @property
+    def on_all_examples(self) -> list[Result]:
+        """The results with the dual variables of all examples."""
+        if self.alpha is None:
+            return self.results
+        each = self.alpha.shape[0] // len(self.results)
+        return [
+            replace(one, alpha=self.alpha[k * each : (k + 1) * each].toarray().ravel())
+            for k, one in enumerate(self.results)
+        ]
+
+
+class Formulation(ABC):
+    """The problems of a fit.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n,)
+        A number for each example; equal examples with equal targets can be merged.
+    costs : ndarray of shape (n,)
+        Weights of the examples in statistics.
+    shared : bool
+        Whether the outputs share their weights.
+    explained : bool
+        Whether held-out contributions to `outputs` are those of the model.
+    keeps_kernels : bool
+        Whether the engine must tell the outputs of single kernels apart.
+    fits : int
+        Number of problems that are solved on the prepared engine.
+    """
+
+    targets: np.ndarray
+    costs: np.ndarray
+    shared: bool
+    explained: bool
+    keeps_kernels: bool
+    fits: int
+
+    @property
+    @abstractmethod
+    def outputs(self) -> list[Problem]:
+        """A problem for each output, or class against the rest: default kernels are compared on it.
+
+        They have all n examples, and the same costs.
+        """
+
+    @property
+    def on_all(self) -> list[Problem]:
+        """The problem of each output of the model on all n examples."""
+        return self.outputs
+
+    @property
+    def norms(self) -> list[Norm]:
+        """The norm of the weights of each problem."""
+        return [one.norm for one in self.outputs]
+
+    @property
+    def is_hard_margin(self) -> bool:
+        """Whether costs are infinite."""
+        return isinstance(self.outputs[0], HardMarginProblem)
+
+    def method(self, solver: object) -> Method:
+        """Return the method of a name; raise ValueError if it cannot serve the problems."""
+        first = self.outputs[0]
+        return find_method(solver, first.norm, first.loss, shared=self.shared)
+
+    def try_out(self, checkpoint: str | os.PathLike[str] | None) -> None:
+        """Raise an error if the checkpoints of the problems cannot be written."""
+        if checkpoint is not None:
+            try_out(checkpoint, len(self.targets) * (len(self.outputs) if self.shared else 1))
+
+    @abstractmethod
+    def merged(self, merged: MergedExamples) -> Formulation:
+        """Return the problems of distinct examples."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> Formulation:
+        """Return the problems with their costs multiplied by a factor."""
+
+    @abstractmethod
+    def solve(self, fit: Fit) -> Solution:
+        """Return the solutions of all problems."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs(Formulation):
+    """One problem for each output, or their sum if the outputs share their weights.
+
+    Attributes
+    ----------
+    problems : list of Problem
+    targets : ndarray of shape (n,)
+    shared : bool
+        Whether several outputs share their weights.
+    """
+
+    problems: list[Problem]
+    targets: np.ndarray
+    shared: bool = False
+
+    @property
+    def outputs(self) -> list[Problem]:
+        return self.problems
+
+    @property
+    def explained(self) -> bool:  # type: ignore[override]
+        return not self.is_hard_margin
+
+    @property
+    def costs(self) -> np.ndarray:  # type: ignore[override]
+        return self.problems[0].C
+
+    @property
+    def keeps_kernels(self) -> bool:  # type: ignore[override]
+        return self.shared
+
+    @property
+    def fits(self) -> int:  # type: ignore[override]
+        return len(self.problems)
+
+    def merged(self, merged: MergedExamples) -> Outputs:
+        problems = [merged.merge(one) for one in self.problems]
+        return replace(self, problems=problems, targets=self.targets[merged.chosen])
+
+    def scaled(self, factor: float) -> Outputs:
+        return replace(self, problems=[one.scaled(factor) for one in self.problems])
+
+    def solve(self, fit: Fit) -> Solution:
+        problems, engine = fit.prepared.suited(self.problems, shared=self.shared)
+        return Solution(fit.solve_each(problems, engine), problems, engine)
+
+
+def distinct(
+    kernels: list[Kernel] | None, X: Any, formulation: Formulation
+) -> tuple[Any, Formulation, MergedExamples | None]:
+    """Return distinct examples and their problems, and how equal examples were merged, if any.
+
+    Parameters
+    ----------
+    kernels : list of Kernel, optional
+        None for default kernels.
+    X : n examples
+    formulation : Formulation
+    """
+    merged = None
+    if mergeable(kernels or [], X):
+        merged = MergedExamples.of(X, formulation.targets, formulation.costs)
+    if merged is None:
+        return X, formulation, None
+    return X[merged.chosen], formulation.merged(merged), merged

@@ -1,0 +1,111 @@
+"""Working sets of examples of several classes, for the multi-class hinge loss.
+
+Each iteration takes the examples that contribute most to the duality gap and solves their dual
+problem in the core (`core/solvers/class_block.h`), all classes at once. Sums of alphas stay as they
+are, so that every iterate is feasible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...common.core import _core
+from ...engines.base import Engine
+from ...problem.certificate import Certificate
+from ...problem.class_risk import ClassRisk
+from ...problem.problem import Problem
+from ..certifier import Certifier
+from ..result import Result
+from ..run import Run
+
+
+@dataclass(frozen=True)
+class ClassSetsTuning:
+    """Constants of working sets of several classes.
+
+    Attributes
+    ----------
+    accuracy : part of the gap of a working set to which it is solved.
+    end : or this part of the tolerance, if that is larger.
+    passes : maximum number of passes over a working set.
+    """
+
+    accuracy: float = 0.1
+    end: float = 0.5
+    passes: int = 1000
+
+
+@dataclass(frozen=True)
+class ClassSets:
+    """Solve the dual problem of the multi-class hinge on working sets, as part of a plan.
+
+    Parameters
+    ----------
+    size : int
+        Number of examples in a working set.
+    """
+
+    size: int
+    tuning: ClassSetsTuning = field(default=ClassSetsTuning(), repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha under fixed weights, shape (M,), until the run is finished."""
+        certifier, iterations = Certifier(problem, engine), 0
+        while True:
+            certificate = certifier.certify(weights)
+            run.record(certificate, weights, iterations, engine.alpha)
+            if run.finished(engine):
+                return run.result(certificate, engine.alpha, weights)
+            self._improve(class_risk(problem), engine, weights, certificate, certifier.F, run)
+            run.notify(engine.alpha, weights)
+            iterations = 1
+
+    def _improve(
+        self,
+        risk: ClassRisk,
+        engine: Engine,
+        weights: np.ndarray,
+        certificate: Certificate,
+        F: np.ndarray,
+        run: Run,
+    ) -> None:
+        """Solve the problem of the examples with the largest gaps."""
+        tuning, bias = self.tuning, np.array(certificate.bias, dtype=float)
+        table, alpha = risk.table(F), risk.table(engine.alpha)
+        gaps = example_gaps(risk, table + bias[:, None], alpha)
+        some = np.sort(np.argsort(-gaps, kind="stable")[: self.size])
+        some = some[risk.costs[some] > 0]
+        wanted = max(tuning.accuracy * gaps[some].sum(), tuning.end * run.tol * certificate.scale)
+        found, outputs = alpha[:, some].copy(), table[:, some].copy()
+        _core.solve_classes(
+            engine.block(some, weights),
+            risk.codes[some],
+            risk.costs[some],
+            risk.has_intercept,
+            wanted,
+            tuning.passes,
+            found,
+            outputs,
+            bias,
+        )
+        changed = np.nonzero(found != alpha[:, some])
+        engine.change(changed[0] * table.shape[1] + some[changed[1]], found[changed])
+
+
+def example_gaps(risk: ClassRisk, f: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return the part of the duality gap of each example, shape (n,), at decision values f.
+
+    f and alpha have shape (K, n).
+    """
+    slopes = f + ~risk.own
+    parts = risk.costs * risk.own - alpha
+    return np.asarray(risk.costs * slopes.max(axis=0) - (parts * slopes).sum(axis=0))
+
+
+def class_risk(problem: Problem) -> ClassRisk:
+    """Return the risk of a problem of several classes; plan.py asks for no other."""
+    if not isinstance(problem.risk, ClassRisk):
+        raise TypeError(f"the risk must compare classes, got {type(problem.risk).__name__}")
+    return problem.risk

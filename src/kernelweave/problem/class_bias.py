@@ -1,0 +1,163 @@
+"""The biases of several classes that minimise a risk of given outputs.
+
+    soft:    sum_i C_i log(sum_k exp(F_ik + b_k)) - sum_k N_k b_k
+    hard:    sum_i C_i max_k (F_ik + b_k)         - sum_k N_k b_k
+
+with N_k the cost of class k. The soft one is the risk of the multinomial loss: Newton's method
+solves it, with the last bias 0, since a constant may be added to all. The hard one is that of
+Crammer and Singer, a linear program. Its solution follows from the dual point: classes between
+which an example is divided have equal outputs there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
+from scipy.special import logsumexp, softmax
+
+STEPS = 100  # Newton steps
+MATCHED = 1e-14  # largest error of the cost of a class that is rounding, relative to all costs
+RIDGE = 1e-14  # of the scaled Hessian, so that it has a Cholesky factor
+SHORTEST = 1e-8  # step length at which a line search gives up
+SWEEPS = 20  # over groups of classes, each with its best common bias
+SAME = 1e-12  # relative difference of sums of costs that is rounding
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCurvature:
+    """The Hessian sum_i C_i (diag p_i - p_i p_i') in the biases of K classes, of which one is 0.
+
+    Attributes
+    ----------
+    factor : tuple
+        Cholesky factorisation for all classes but the last one, with a unit diagonal.
+    scale : ndarray of shape (K - 1,)
+        Square roots of the diagonal.
+    """
+
+    factor: tuple[np.ndarray, bool]
+    scale: np.ndarray
+
+    @classmethod
+    def of(cls, p: np.ndarray, C: np.ndarray) -> ClassCurvature:
+        """Return the Hessian of probabilities p, shape (K, n), and costs, shape (n,)."""
+        first = p[:-1]
+        weighted = C * first
+        hessian = -weighted @ first.T
+        diagonal = np.sum(weighted * (p.sum(axis=0) - first), axis=1)
+        hessian.flat[:: len(first) + 1] = diagonal
+        scale = np.sqrt(np.maximum(diagonal, TINY))
+        hessian /= np.multiply.outer(scale, scale)
+        ridge = RIDGE
+        while True:
+            hessian.flat[:: len(first) + 1] = 1.0 + ridge
+            try:
+                return cls(cho_factor(hessian, lower=True), scale)
+            except np.linalg.LinAlgError:
+                ridge *= 100.0
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return x, shape (K,), with last entry 0, whose product with the Hessian is `right`."""
+        return np.append(cho_solve(self.factor, right[:-1] / self.scale) / self.scale, 0.0)
+
+
+def soft_bias(
+    F: np.ndarray,
+    C: np.ndarray,
+    class_costs: np.ndarray,
+) -> np.ndarray:
+    """Return the biases of K classes for outputs F.
+
+    Parameters
+    ----------
+    F : ndarray of shape (K, n)
+    C : ndarray of shape (n,), positive
+    class_costs : ndarray of shape (K,), positive
+        The sum is that of C.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+    """
+    total = float(C.sum())
+    parts, C = class_costs / total, C / total  # sums of large costs lose no digits
+
+    def value(b: np.ndarray) -> float:
+        return float(C @ logsumexp(F + b[:, None], axis=0) - parts @ b)
+
+    b = np.log(parts / np.maximum(softmax(F, axis=0) @ C, TINY))  # exact if F is constant
+    b = b if value(b) < value(np.zeros_like(b)) else np.zeros_like(b)
+    b = b - b[-1]
+    p = softmax(F + b[:, None], axis=0)
+    for _ in range(STEPS):
+        wrong = parts - p @ C
+        error = float(np.abs(wrong).max())
+        if error <= MATCHED:
+            break
+        step = ClassCurvature.of(p, C).solve(wrong)
+        here, slope, length = value(b), float(wrong @ step), 1.0
+        while True:
+            there = b + length * step
+            p = softmax(F + there[:, None], axis=0)
+            # Values have fewer digits than their gradients.
+            if value(there) <= here - 1e-4 * length * slope:
+                break
+            if np.abs(parts - p @ C).max() < 0.5 * error:
+                break
+            length *= 0.5
+            if length < SHORTEST:
+                return b
+        b = there
+    return b
+
+
+def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return biases of K classes that are the best ones if p is an optimal dual point.
+
+    Differences within a group of classes that share examples follow from p. Groups get their best
+    common bias one after the other.
+
+    Parameters
+    ----------
+    F : ndarray of shape (K, n)
+    C : ndarray of shape (n,), positive
+    class_costs : ndarray of shape (K,), positive
+        The sum is that of C.
+    p : ndarray of shape (K, n)
+        Part of each example that belongs to each class.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+    """
+    weighted = C * p
+    # The variance of F_i + b under p_i, summed over the examples, is 0 at the best b.
+    laplacian = np.diag(weighted.sum(axis=1)) - weighted @ p.T
+    slope = (weighted * F).sum(axis=1) - weighted @ (p * F).sum(axis=0)
+    b = np.linalg.lstsq(laplacian, -slope, rcond=SAME)[0]
+    linked = laplacian < -SAME * np.sqrt(np.multiply.outer(class_costs, class_costs))
+    number, group = connected_components(sp.csr_matrix(linked), directed=False)
+    for _ in range(SWEEPS if number > 1 else 0):
+        moves = np.zeros(number)
+        for one in range(number):
+            inside, f = group == one, F + b[:, None]
+            rivals = f[~inside].max(axis=0) - f[inside].max(axis=0)
+            moves[one] = _middle_quantile(rivals, C, class_costs[inside].sum())
+            b = b + moves[one] * inside
+        if np.abs(moves).max() <= SAME * (1.0 + np.abs(b).max()):
+            break
+    return b
+
+
+def _middle_quantile(values: np.ndarray, C: np.ndarray, below: float) -> float:
+    """Return the number below which values, shape (n,), have a cost of `below` in total."""
+    order = np.argsort(values)
+    cost = np.cumsum(C[order])
+    at = min(int(np.searchsorted(cost, below * (1 - SAME))), len(order) - 1)
+    after = at + 1 if cost[at] <= below * (1 + SAME) and at + 1 < len(order) else at
+    return float(0.5 * (values[order[at]] + values[order[after]]))

@@ -1,0 +1,116 @@
+"""Risks of several classes that compare the outputs of an example with each other.
+
+    R(F, b) = sum_i C_i V(f_i1, ..., f_iK; c_i),    f_ik = F_ik + b_k
+
+c_i is the class of example i. V does not change when a constant is added to all outputs of an
+example, so that its K alphas add up to 0; with an intercept, the alphas of each class do so, too.
+Every V here is a maximum, or a soft maximum, over the classes, minus the output of the class c_i:
+
+    V(f; c) = max over p of  sum_k p_k (f_k + D_k) - H(p)  - f_c,    p >= 0,  sum_k p_k = 1
+
+with a margin D_k and an entropy H. The maximiser p gives alpha_ik = C_i ([k = c_i] - p_ik), so that
+every p is a dual point: with an intercept, those that give each class its own cost in total.
+
+The outputs of the first class stand first, then those of the second, as in other risks of several
+outputs (`risk`). Targets are 1 for the examples of the class and -1 for the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from ..common.cached_property import cached_property
+from ..losses import Loss
+from .risk import SUM_ROUNDING, TINY, Risk
+
+Own = TypeVar("Own", bound="ClassRisk")
+NEVER = 800.0  # below the largest output by so much, the exponential is 0 in double precision
+
+
+@dataclass(frozen=True, eq=False)
+class ClassRisk(Risk):
+    """A risk of n examples of K classes whose loss compares the K outputs of an example."""
+
+    @classmethod
+    def of(
+        cls: type[Own],
+        loss: Loss,
+        codes: np.ndarray,
+        costs: np.ndarray,
+        n_classes: int,
+        tau: float | None = 0.0,
+    ) -> Own:
+        """Return the risk of examples of classes `codes`, from 0 to K - 1, with costs, both (n,).
+
+        `tau` is 0, or None without an intercept.
+        """
+        y = np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
+        C = np.tile(np.asarray(costs, dtype=float), n_classes)
+        return cls(loss, y.ravel(), C, tau, n_classes)
+
+    @cached_property
+    def own(self) -> np.ndarray:
+        """Whether an output is that of the class of the example, shape (K, n)."""
+        return self.table(self.y) > 0
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Class of each example, shape (n,)."""
+        return np.asarray(self.own.argmax(axis=0))
+
+    @cached_property
+    def costs(self) -> np.ndarray:
+        """Cost of each example, shape (n,)."""
+        return self.table(self.C)[0]
+
+    @cached_property
+    def class_costs(self) -> np.ndarray:
+        """Total cost of each class, shape (K,)."""
+        return np.bincount(self.codes, self.costs, minlength=self.n_outputs)
+
+    def table(self, values: np.ndarray) -> np.ndarray:
+        """Return values of all outputs, shape (K n,), as an array of shape (K, n)."""
+        return values.reshape(self.n_outputs, -1)
+
+    def shares(self, alpha: np.ndarray) -> np.ndarray:
+        """Return p, shape (K, n), of alphas, shape (K n,); 0 for examples without cost."""
+        paid = self.costs > 0
+        p = np.zeros(self.own.shape)
+        p[:, paid] = self.own[:, paid] - self.table(alpha)[:, paid] / self.costs[paid]
+        return p
+
+    @property
+    def separates(self) -> bool:
+        return False
+
+    def is_feasible(self, alpha: np.ndarray) -> bool:
+        """Return whether the alphas of each example, and of each class, add up to 0.
+
+        Those of classes do so with an intercept only. Rounding is allowed for.
+        """
+        each = self.table(alpha)
+        drift, size = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
+        balanced = bool(np.all(drift <= SUM_ROUNDING * size))
+        return balanced and super().is_feasible(alpha)
+
+    @property
+    def zero(self) -> float:
+        return float(TINY)
+
+    def _with_absent(self, F: np.ndarray, bias: np.ndarray) -> np.ndarray:
+        """Return the biases of all classes, shape (K,), with mean 0, given those of some of them.
+
+        Classes without cost are never predicted: their outputs are far below all others.
+        """
+        present, outputs = self.class_costs > 0, self.table(F)
+        bias = bias - bias.mean()
+        if present.all():
+            return bias
+        found = np.empty(self.n_outputs)
+        found[present] = bias
+        least = (outputs[present] + bias[:, None]).max(axis=0).min()
+        found[~present] = least - outputs[~present].max(axis=1) - NEVER
+        return found
