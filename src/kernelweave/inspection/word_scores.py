@@ -19,8 +19,8 @@ import numpy as np
 from ..common.core import _core
 from ..kernels.string.hamming import Values, spectrum
 from ..kernels.string.hamming_kernel import HammingQuantity
-from ..kernels.string.spectrum import SequenceTable, SpectrumQuantity
-from ..kernels.string.string_columns import PlaneTable
+from ..kernels.string.spectrum import SpectrumQuantity
+from ..kernels.string.string_columns import PlaneTable, SequenceTable
 from ..kernels.string.wd_quantity import WdQuantity
 from ..sequences import Sequences
 from .words import combined_weights

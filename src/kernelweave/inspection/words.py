@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.compile.program import Expression
-from ..kernels.string.spectrum import SpectrumQuantity, Texts
-from ..kernels.string.string_columns import Strings
+from ..kernels.string.spectrum import SpectrumQuantity
+from ..kernels.string.string_columns import Strings, Texts
 from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
 from ..sequences import Sequences

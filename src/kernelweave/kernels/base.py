@@ -309,7 +309,7 @@ class OnColumns(Kernel):
         cls.__repr__ = OnColumns.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        ordered = sorted(fields(self), key=lambda f: f.name in ("columns", "name"))
+        ordered = sorted(fields(self), key=lambda f: (f.kw_only, f.name in ("columns", "name")))
         written = {f.name: repr(getattr(self, f.name)) for f in ordered if f.repr}
         given = [f"{name}={value}" for name, value in written.items() if value != "None"]
         return f"{self.kind}({', '.join(given)})"

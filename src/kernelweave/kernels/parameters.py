@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -56,6 +56,20 @@ def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) 
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
+
+
+def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> None:
+    """Raise ValueError unless a parameter has one of the accepted values.
+
+    Parameters
+    ----------
+    kernel, name : str
+        Names of the kernel and the parameter, for the error message.
+    value : any object
+    accepted : sequence of str
+    """
+    if value not in accepted:
+        raise ValueError(f"{kernel}: {name} must be one of {accepted}, not {value!r}")
 
 
 def _offset(value: Any) -> float:

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from ...sequences import Sequences
 from ..compile.examples import Dense, Examples, Sparse, Table
-from ..string.spectrum import SequenceTable
-from ..string.string_columns import PlaneTable
+from ..string.string_columns import PlaneTable, SequenceTable
 from ..vector.identity import IdTable
 
 

@@ -51,13 +51,7 @@ class GappedKmer(HammingKernel):
     store : {"auto", "rows", "table"}
         How sums over many examples are computed: from pairs of sequences ("rows"), from a table of
         all words ("table"), or by the cheaper of both ("auto").
-    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
-        The letters of the sequences.
-    unknown : {"mismatch", "error"}
-        Whether other letters, such as N, match nothing or raise an error.
-    columns : the column of sequences, if X has several
-    name : str, optional
-        Name of the kernel.
+    alphabet, unknown, columns, name : as for `Spectrum`
 
     Warns
     -----

@@ -8,7 +8,7 @@ The members of a family share the words and differ in h, which the module `hammi
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +17,14 @@ from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
 from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
-from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, choose, found
-from kernelweave.kernels.data.inputs import as_input
-from kernelweave.kernels.parameters import Parameters
+from kernelweave.kernels.data.columns import Columns, found
+from kernelweave.kernels.parameters import Parameters, one_of
+from kernelweave.kernels.string.base import StringKernel
 from kernelweave.kernels.string.hamming import Values, spectrum
-from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE, SequenceTable, Texts
-from kernelweave.sequences.alphabets import Alphabet, as_alphabet
+from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE
+from kernelweave.kernels.string.string_columns import SequenceTable, Texts
+from kernelweave.sequences.alphabets import Alphabet
 
 STORES = ["auto", "rows", "table"]
 
@@ -110,13 +110,11 @@ class HammingQuantity:
 
 
 @dataclass(frozen=True)
-class HammingKernel(OnColumns):
+class HammingKernel(StringKernel):
     """A family of kernels that compare words by their number of mismatches."""
 
     both_strands: bool = field(default=False, kw_only=True)
     store: str = field(default="auto", kw_only=True)
-    alphabet: Any = field(default="dna", kw_only=True)
-    unknown: str = field(default="mismatch", kw_only=True)
 
     @property
     @abstractmethod
@@ -130,11 +128,9 @@ class HammingKernel(OnColumns):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         if self.both_strands:
             _ = self.alphabet.strand_codes  # raises for alphabets without complement
-        if self.store not in STORES:
-            raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
+        one_of(self.kind, "store", self.store, STORES)
 
     def _check_length(self, length: int) -> None:
         name, letters = self.kind, len(self.alphabet.letters)
@@ -150,16 +146,6 @@ class HammingKernel(OnColumns):
                 f"{letters}^{length} words, more than {8 * TABLE_SIZE / 2**30:.0f} GB; take words "
                 f"of at most {fits} letters, or store='auto'"
             )
-
-    def resolve(self, X: Data) -> Kernel:
-        if isinstance(self.columns, Columns):
-            return self
-        columns = choose(self.columns, as_input(X), self.name)
-        if len(columns.indices) != 1:
-            raise ValueError(
-                f"{self.kind}: columns must select one column of X, not {len(columns.indices)}"
-            )
-        return replace(self, columns=columns)
 
     @property
     def labels(self) -> tuple[str, ...]:

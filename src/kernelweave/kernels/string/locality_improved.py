@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from kernelweave.common.core import _core
-from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import whole
-from kernelweave.kernels.string.string_columns import Strings, resolve_length
+from kernelweave.kernels.string.base import EqualLengthKernel
 from kernelweave.model.files.registry import registered
-from kernelweave.sequences.alphabets import as_alphabet
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class LocalityQuantity:
 
 @registered("LocalityImproved")
 @dataclass(frozen=True)
-class LocalityImproved(OnColumns):
+class LocalityImproved(EqualLengthKernel):
     """Locality-improved kernel: powers of the fraction of matches in windows (Zien et al., 2000).
 
     k(x, y) = (sum_p (fraction of matches within `half_window` letters of p) ^ inner_degree)
@@ -48,13 +43,7 @@ class LocalityImproved(OnColumns):
     half_window : int
         Number of letters on either side of the centre of a window, at most 31.
     inner_degree, outer_degree : int >= 1
-    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
-        The letters of the sequences.
-    unknown : {"mismatch", "error"}
-        Whether other letters, such as N, match nothing or raise an error.
-    columns : the column of sequences, if X has several
-    name : str, optional
-        Name of the kernel.
+    alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
         Length of the sequences; determined by `resolve`.
 
@@ -71,30 +60,21 @@ class LocalityImproved(OnColumns):
     half_window: int = 3
     inner_degree: int = 3
     outer_degree: int = 1
-    alphabet: Any = field(default="dna", kw_only=True)
-    unknown: str = field(default="mismatch", kw_only=True)
-    length: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check = partial(whole, "LocalityImproved")
         object.__setattr__(self, "half_window", check("half_window", self.half_window, 0, 31))
         object.__setattr__(self, "inner_degree", check("inner_degree", self.inner_degree))
         object.__setattr__(self, "outer_degree", check("outer_degree", self.outer_degree))
-        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
-        super().__post_init__()
 
-    def resolve(self, X: Data) -> Kernel:
-        if self.length is not None:
-            return self
-        resolved = resolve_length(self, X)
-        if resolved.length < 2 * self.half_window + 1:
+    def check_length(self, length: int) -> None:
+        if length < 2 * self.half_window + 1:
             raise ValueError(
                 f"LocalityImproved: half_window={self.half_window} makes windows of "
-                f"{2 * self.half_window + 1} letters, but the sequences have {resolved.length}; "
+                f"{2 * self.half_window + 1} letters, but the sequences have {length}; "
                 "take a smaller half_window"
             )
-        kernel: Kernel = resolved
-        return kernel
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -102,11 +82,10 @@ class LocalityImproved(OnColumns):
         parameters = {name: getattr(self, name) for name in names}
         return (self.label(parameters),)
 
+    @property
+    def quantities(self) -> tuple[LocalityQuantity]:
+        return (LocalityQuantity(self.half_window, self.inner_degree),)
+
     def expressions(self, layout: Layout) -> list[Expression]:
-        columns = found(self, Columns)
-        if self.length is None:
-            raise ValueError("LocalityImproved can be compiled only after resolve(X)")
-        quantity = LocalityQuantity(self.half_window, self.inner_degree)
-        view = Strings(columns, self.alphabet, self.unknown, self.length)
-        source = layout.source(quantity, view)
+        source = layout.source(*self.quantities, self.view)
         return [(("power", source, 1.0, 0.0, self.outer_degree),)]

@@ -28,18 +28,8 @@ class Mismatch(HammingKernel):
         Length of the k-mers.
     m : int, or a sequence of ints
         Largest number of mismatches.
-    both_strands : bool
-        Whether k-mers of the reverse complement are compared, too.
-    store : {"auto", "rows", "table"}
-        How sums over many examples are computed: from pairs of sequences ("rows"), from a table of
-        all k-mers ("table"), or by the cheaper of both ("auto").
-    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
-        The letters of the sequences.
-    unknown : {"mismatch", "error"}
-        Whether other letters, such as N, match nothing or raise an error.
-    columns : the column of sequences, if X has several
-    name : str, optional
-        Name of the kernel.
+    both_strands, store : as for `GappedKmer`
+    alphabet, unknown, columns, name : as for `Spectrum`
 
     Examples
     --------

@@ -9,69 +9,15 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
-from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, found
-from kernelweave.kernels.string.string_columns import (
-    read_column,
-    resolve_column,
-    warn_of_unknown,
-)
+from kernelweave.kernels.parameters import one_of
+from kernelweave.kernels.string.base import StringKernel
 from kernelweave.model.files.registry import registered
-from kernelweave.sequences import Sequences
-from kernelweave.sequences.alphabets import Alphabet, as_alphabet
+from kernelweave.sequences.alphabets import Alphabet
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
 TABLE_SIZE = 1 << 28  # largest number of k-mers in a table: 2 GB of float64
 LONGEST = _core.LONGEST_SUBSTRING  # letters
 LONG_STORES = ["auto", "rows", "suffix"]  # for k-mers that do not fit into 64 bits
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The view of a spectrum kernel: one column of sequences of any length.
-
-    Attributes
-    ----------
-    columns : Columns
-        One column.
-    alphabet : Alphabet
-    unknown : {"mismatch", "error"}
-    """
-
-    columns: Columns
-    alphabet: Alphabet
-    unknown: str
-
-    def table(self, X: Data, training: bool) -> SequenceTable:
-        """Return the sequences of X; warn if most letters of training data are unknown."""
-        sequences = read_column(X, self.columns, self.alphabet, self.unknown)
-        if training:
-            warn_of_unknown(sequences)
-        return SequenceTable(sequences)
-
-
-@registered("SequenceTable")
-@dataclass(frozen=True, eq=False)
-class SequenceTable:
-    """Sequences of any length, from which the core reads k-mers.
-
-    Attributes
-    ----------
-    sequences : Sequences
-    """
-
-    sequences: Sequences
-
-    def take(self, index: np.ndarray) -> SequenceTable:
-        return SequenceTable(self.sequences.take(index))
-
-    def reference(self) -> SequenceTable:
-        return self
-
-    def add_to(self, side: _core.Side) -> None:
-        _core.add_sequences(side, self.sequences.packed)
 
 
 @dataclass(frozen=True)
@@ -99,7 +45,7 @@ class SpectrumQuantity:
 
 @registered("Spectrum")
 @dataclass(frozen=True)
-class Spectrum(OnColumns):
+class Spectrum(StringKernel):
     """Spectrum kernel: the dot product of k-mer counts (Leslie, Eskin and Noble, 2002).
 
     k-mers are counted at all positions. k-mers with an unknown letter are not counted.
@@ -140,17 +86,14 @@ class Spectrum(OnColumns):
     k: Any = 3
     both_strands: bool = field(default=False, kw_only=True)
     store: str = field(default="auto", kw_only=True)
-    alphabet: Any = field(default="dna", kw_only=True)
-    unknown: str = field(default="mismatch", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         several = np.ndim(self.k) == 1
         found = tuple(self.k) if several else (self.k,)
         if not found or not all(is_whole(k) and 1 <= k <= LONGEST for k in found):
             raise ValueError(
-                f"{type(self).__name__}: {self.parameter} must be an integer from 1 to {LONGEST}, "
+                f"{self.kind}: {self.parameter} must be an integer from 1 to {LONGEST}, "
                 f"or a sequence of them, not {self.k!r}"
             )
         object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
@@ -159,9 +102,8 @@ class Spectrum(OnColumns):
         self._check_store()
 
     def _check_store(self) -> None:
-        name, letters = type(self).__name__, len(self.alphabet.letters)
-        if self.store not in STORES:
-            raise ValueError(f"{name}: store must be one of {STORES}, not {self.store!r}")
+        name, letters = self.kind, len(self.alphabet.letters)
+        one_of(name, "store", self.store, STORES)
         if self.store == "suffix" and self.both_strands:
             raise ValueError(
                 f"{name}: store='suffix' does not support both_strands=True; take store='auto'"
@@ -176,7 +118,7 @@ class Spectrum(OnColumns):
 
     def _check_long(self) -> None:
         """Raise ValueError for options that require k-mers which fit into 64 bits."""
-        name, letters, k = type(self).__name__, len(self.alphabet.letters), max(self.lengths)
+        name, letters, k = self.kind, len(self.alphabet.letters), max(self.lengths)
         if self.store not in LONG_STORES:
             raise ValueError(
                 f"{name}: store={self.store!r} requires fewer than 2^64 possible k-mers, but there "
@@ -198,9 +140,6 @@ class Spectrum(OnColumns):
         """The length of the k-mers of each member."""
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
-    def resolve(self, X: Data) -> Kernel:
-        return resolve_column(self, X)
-
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(self.label({self.parameter: k}) for k in self.lengths)
@@ -215,10 +154,6 @@ class Spectrum(OnColumns):
         return tuple(
             SpectrumQuantity(k, self.alphabet, self.both_strands, self.store) for k in self.lengths
         )
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        view = Texts(found(self, Columns), self.alphabet, self.unknown)
-        return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
 
 
 @registered("NGram")

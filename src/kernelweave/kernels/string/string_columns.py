@@ -1,4 +1,4 @@
-"""Read a column of sequences for string kernels."""
+"""The column of sequences that a string kernel reads, as a table of the core."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ import numpy as np
 from kernelweave.common.core import _core
 from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
-from kernelweave.kernels.base import OnColumns
-from kernelweave.kernels.data.columns import Columns, choose
-from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.data.columns import Columns
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
-K = TypeVar("K", bound=OnColumns)
+T = TypeVar("T", bound="_Sequences")
 CHECKED = 100  # sequences in which unknown letters are counted
 
 
 @dataclass(frozen=True)
-class Strings:
-    """The view of a positional kernel: one column of sequences of equal length.
+class Texts:
+    """The view that consists of one column of sequences of any length.
 
     Attributes
     ----------
@@ -31,6 +29,27 @@ class Strings:
         One column.
     alphabet : Alphabet
     unknown : {"mismatch", "error"}
+    """
+
+    columns: Columns
+    alphabet: Alphabet
+    unknown: str
+
+    def table(self, X: Data, training: bool) -> SequenceTable:
+        """Return the sequences of X; warn if most letters of training data are unknown."""
+        sequences = read_column(X, self.columns, self.alphabet, self.unknown)
+        if training:
+            warn_of_unknown(sequences)
+        return SequenceTable(sequences)
+
+
+@dataclass(frozen=True)
+class Strings:
+    """The view that consists of one column of sequences of equal length.
+
+    Attributes
+    ----------
+    columns, alphabet, unknown : as in `Texts`
     length : int
     """
 
@@ -48,10 +67,9 @@ class Strings:
         return PlaneTable(sequences)
 
 
-@registered("PlaneTable")
 @dataclass(frozen=True, eq=False)
-class PlaneTable:
-    """Sequences of equal length, which the core compares as bit planes.
+class _Sequences:
+    """A table of sequences.
 
     Attributes
     ----------
@@ -60,11 +78,24 @@ class PlaneTable:
 
     sequences: Sequences
 
-    def take(self, index: np.ndarray) -> PlaneTable:
-        return PlaneTable(self.sequences.take(index))
+    def take(self: T, index: np.ndarray) -> T:
+        return replace(self, sequences=self.sequences.take(index))
 
-    def reference(self) -> PlaneTable:
+    def reference(self: T) -> T:
         return self
+
+
+@registered("SequenceTable")
+class SequenceTable(_Sequences):
+    """Sequences of any length, from which the core reads k-mers."""
+
+    def add_to(self, side: _core.Side) -> None:
+        _core.add_sequences(side, self.sequences.packed)
+
+
+@registered("PlaneTable")
+class PlaneTable(_Sequences):
+    """Sequences of equal length, which the core compares as bit planes."""
 
     def add_to(self, side: _core.Side) -> None:
         _core.add_planes(side, self.sequences.packed)
@@ -116,24 +147,3 @@ def check_length(sequences: Sequences, length: int) -> None:
             f"{length} (the length of the first training sequence); Spectrum, GappedKmer and NGram "
             "accept any length"
         )
-
-
-def resolve_column(kernel: K, X: Any) -> K:
-    """Return a kernel with its column of sequences determined from X."""
-    if isinstance(kernel.columns, Columns):
-        return kernel
-    X = as_input(X)
-    columns = choose(kernel.columns, X, kernel.name)
-    if len(columns.indices) != 1:
-        raise ValueError(
-            f"{type(kernel).__name__}: columns must select one column of X, not "
-            f"{len(columns.indices)}"
-        )
-    return replace(kernel, columns=columns)
-
-
-def resolve_length(kernel: Any, X: Any) -> Any:
-    """Return a kernel with its column and the length of the sequences determined from X."""
-    kernel, X = resolve_column(kernel, X), as_input(X)
-    sequences = read_column(X, kernel.columns, kernel.alphabet, kernel.unknown)
-    return replace(kernel, length=int(sequences.lengths[0]))

@@ -9,13 +9,11 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import as_number, is_whole, not_negative
-from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, found
-from kernelweave.kernels.string.spectrum import LONG_STORES, LONGEST, Texts
-from kernelweave.kernels.string.string_columns import resolve_column
+from kernelweave.kernels.parameters import one_of
+from kernelweave.kernels.string.base import StringKernel
+from kernelweave.kernels.string.spectrum import LONG_STORES, LONGEST
 from kernelweave.model.files.registry import registered
-from kernelweave.sequences.alphabets import Alphabet, as_alphabet
+from kernelweave.sequences.alphabets import Alphabet
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class SubstringQuantity:
 
 @registered("Substring")
 @dataclass(frozen=True)
-class Substring(OnColumns):
+class Substring(StringKernel):
     """Substring kernel: the weighted dot product of the counts of all substrings.
 
     k(x, y) = sum over all strings u of w(len(u)) #u(x) #u(y), where #u(x) is how often u occurs in
@@ -62,13 +60,7 @@ class Substring(OnColumns):
     store : {"auto", "rows", "suffix"}
         How sums over many examples are computed: row by row, by a suffix array
         (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto").
-    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
-        The letters of the sequences.
-    unknown : {"mismatch", "error"}
-        Whether other letters, such as N, match nothing or raise an error.
-    columns : the column of sequences, if X has several
-    name : str, optional
-        Name of the kernel.
+    alphabet, unknown, columns, name : as for `Spectrum`
 
     Examples
     --------
@@ -89,14 +81,10 @@ class Substring(OnColumns):
     longest: int | None = field(default=None, kw_only=True)
     weights: tuple[float, ...] | None = field(default=None, kw_only=True)
     store: str = field(default="auto", kw_only=True)
-    alphabet: Any = field(default="dna", kw_only=True)
-    unknown: str = field(default="mismatch", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
-        if self.store not in LONG_STORES:
-            raise ValueError(f"Substring: store must be one of {LONG_STORES}, not {self.store!r}")
+        one_of("Substring", "store", self.store, LONG_STORES)
         if self.weights is not None:
             self._check_weights()
         self._check_decay()
@@ -145,9 +133,6 @@ class Substring(OnColumns):
                     f"shortest={self.shortest} letters; pass a larger decay, or weights"
                 )
 
-    def resolve(self, X: Any) -> Kernel:
-        return resolve_column(self, X)
-
     @property
     def is_family(self) -> bool:
         return isinstance(self.decay, list | tuple | np.ndarray)
@@ -175,7 +160,3 @@ class Substring(OnColumns):
         lengths = np.arange(1, (self.longest or LONGEST) + 1)
         powers: list[float] = np.where(lengths >= self.shortest, decay**lengths, 0.0).tolist()
         return powers
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        view = Texts(found(self, Columns), self.alphabet, self.unknown)
-        return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]

@@ -9,21 +9,17 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.numbers import is_whole
-from kernelweave.common.types import Data
-from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, found
-from kernelweave.kernels.parameters import MOST, whole
-from kernelweave.kernels.string.string_columns import Strings, resolve_length
+from kernelweave.kernels.parameters import MOST, one_of, whole
+from kernelweave.kernels.string.base import EqualLengthKernel
 from kernelweave.kernels.string.wd_quantity import WdQuantity, checked_split, plane_of
 from kernelweave.model.files.registry import registered
-from kernelweave.sequences.alphabets import as_alphabet
 
 STORES = ["auto", "rows", "trie"]
 
 
 @dataclass(frozen=True)
-class PositionalKernel(OnColumns):
+class PositionalKernel(EqualLengthKernel):
     """The base class of weighted degree kernels; see `WeightedDegree` for the parameters."""
 
     degree: int = 20
@@ -31,17 +27,12 @@ class PositionalKernel(OnColumns):
     position_weights: Any = field(default=None, kw_only=True)
     split: Any = field(default=None, kw_only=True)
     store: str = field(default="auto", kw_only=True)
-    alphabet: Any = field(default="dna", kw_only=True)
-    unknown: str = field(default="mismatch", kw_only=True)
-    length: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "degree", whole(self.kind, "degree", self.degree))
         object.__setattr__(self, "split", checked_split(self.kind, self.split))
-        if self.store not in STORES:
-            raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
-        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        one_of(self.kind, "store", self.store, STORES)
         object.__setattr__(self, "weights", self._checked_weights())
         object.__setattr__(self, "position_weights", self._checked_position_weights())
 
@@ -80,16 +71,8 @@ class PositionalKernel(OnColumns):
         d = self.degree
         return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
-    def resolve(self, X: Data) -> PositionalKernel:
-        if self.length is not None:
-            return self
-        resolved: PositionalKernel = resolve_length(self, X)
-        resolved._check_positions()
-        return resolved
-
-    def _check_positions(self) -> None:
-        """Raise ValueError if weights or ranges of positions do not fit the sequences."""
-        given, length = self.position_weights, self.length or 0
+    def check_length(self, length: int) -> None:
+        given = self.position_weights
         if given is not None and len(given) != length:
             raise ValueError(
                 f"{self.kind}: position_weights has {len(given)} values for {length} positions; "
@@ -145,18 +128,15 @@ class PositionalKernel(OnColumns):
     @property
     def quantities(self) -> tuple[WdQuantity]:
         """The quantity that the core computes; all members are parts of it."""
-        if self.length is None:
-            raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
-        weights = self.position_weights or ()
+        weights, length = self.position_weights or (), self.resolved_length
         quantity = WdQuantity(
-            self.match_weights, self.shifts, self.split, self.length, self.store, weights
+            self.match_weights, self.shifts, self.split, length, self.store, weights
         )
         return (quantity,)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         (quantity,) = self.quantities
-        view = Strings(found(self, Columns), self.alphabet, self.unknown, quantity.length)
-        first = layout.source(quantity, view, quantity.planes)
+        first = layout.source(quantity, self.view, quantity.planes)
         planes = [plane_of(part, quantity) for part in self._parts()]
         return [(("copy", first + plane),) for plane in planes]
 
@@ -185,13 +165,7 @@ class WeightedDegree(PositionalKernel):
     store : {"auto", "rows", "trie"}
         How sums over many examples are computed: row by row ("rows"), by a weight store
         (`kernelweave.sequences.weight_stores`, "trie"), or by the cheaper of both ("auto").
-    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
-        The letters of the sequences.
-    unknown : {"mismatch", "error"}
-        Whether other letters, such as N, match nothing or raise an error.
-    columns : the column of sequences, if X has several
-    name : str, optional
-        Name of the kernel.
+    alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
         Length of the sequences; determined by `resolve`.
 
@@ -260,14 +234,13 @@ class WeightedDegreeShift(PositionalKernel):
                 "[(0, 30), (30, 60)], or WeightedDegree"
             )
 
-    def resolve(self, X: Data) -> PositionalKernel:
-        resolved = super().resolve(X)
-        if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
+    def check_length(self, length: int) -> None:
+        super().check_length(length)
+        if isinstance(self.shift, tuple) and len(self.shift) != length:
             raise ValueError(
-                f"{self.kind}: shift has {len(self.shift)} values for {resolved.length} positions; "
+                f"{self.kind}: shift has {len(self.shift)} values for {length} positions; "
                 "pass one for each position"
             )
-        return resolved
 
     @property
     def shifts(self) -> tuple[int, ...]:

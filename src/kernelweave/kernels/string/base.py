@@ -1,0 +1,104 @@
+"""Base classes of kernels on one column of sequences."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from kernelweave.common.types import Data
+from kernelweave.kernels.base import OnColumns
+from kernelweave.kernels.compile.examples import View
+from kernelweave.kernels.compile.program import Expression, Layout, Quantity
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.string.string_columns import Strings, Texts, read_column
+from kernelweave.sequences.alphabets import as_alphabet
+
+Same = TypeVar("Same", bound="StringKernel")
+SameLength = TypeVar("SameLength", bound="EqualLengthKernel")
+
+
+@dataclass(frozen=True)
+class StringKernel(OnColumns):
+    """A kernel on one column of sequences of any length.
+
+    Parameters
+    ----------
+    alphabet, unknown, columns, name : as for `Spectrum`
+    """
+
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+
+    @property
+    @abstractmethod
+    def quantities(self) -> Sequence[Quantity]:
+        """The quantities that the core computes."""
+
+    @property
+    def view(self) -> View:
+        """The part of the data that the kernel reads."""
+        return Texts(found(self, Columns), self.alphabet, self.unknown)
+
+    def resolve(self: Same, X: Data) -> Same:
+        if isinstance(self.columns, Columns):
+            return self
+        columns = choose(self.columns, as_input(X), self.name)
+        if len(columns.indices) != 1:
+            raise ValueError(
+                f"{self.kind}: columns must select one column of X, not {len(columns.indices)}"
+            )
+        return replace(self, columns=columns)
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        view = self.view
+        return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
+
+
+@dataclass(frozen=True)
+class EqualLengthKernel(StringKernel):
+    """A kernel on one column of sequences of equal length.
+
+    Parameters
+    ----------
+    alphabet, unknown, columns, name : as for `StringKernel`
+    length : int or None
+        Length of the sequences; determined by `resolve`.
+    """
+
+    length: int | None = field(default=None, kw_only=True, repr=False)
+
+    @property
+    def view(self) -> View:
+        columns = found(self, Columns)
+        return Strings(columns, self.alphabet, self.unknown, self.resolved_length)
+
+    @property
+    def resolved_length(self) -> int:
+        """Length of the sequences; raises ValueError if the kernel is not resolved."""
+        if self.length is None:
+            raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
+        return self.length
+
+    def resolve(self: SameLength, X: Data) -> SameLength:
+        if self.length is not None:
+            return self
+        kernel, X = super().resolve(X), as_input(X)
+        sequences = read_column(X, kernel.columns, kernel.alphabet, kernel.unknown)
+        resolved = replace(kernel, length=int(sequences.lengths[0]))
+        resolved.check_length(resolved.resolved_length)
+        return resolved
+
+    def check_length(self, length: int) -> None:
+        """Raise ValueError if the parameters do not fit sequences of a length.
+
+        Parameters
+        ----------
+        length : int
+        """
