@@ -47,6 +47,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
+from .cross_fit import Solution
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples, mergeable
@@ -209,7 +210,7 @@ class MKLEstimator(FittedEstimator):
             solve_one = partial(self._solve, engine=engine, prepared=prepared, watch=watch)
             results = solve_each(solve_one, suited, files, deadline)
         self._learn(prepared, results, merged)
-        self._cross_fit(prepared, suited, engine, results)
+        self._cross_fit(prepared, suited, engine, [Solution.of(one) for one in results])
         if kernels is None and self._chooses and not isinstance(suited[0], HardMarginProblem):
             self._measure_held_out(chosen, X, problems)
         return factor
@@ -243,7 +244,11 @@ class MKLEstimator(FittedEstimator):
         return bool(getattr(self, "share_weights", False))
 
     def _cross_fit(
-        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        engine: Engine,
+        solutions: Sequence[Solution],
     ) -> None:
         """Fit what needs decision values of held-out examples, such as calibrators."""
 
@@ -319,15 +324,31 @@ class MKLEstimator(FittedEstimator):
         -------
         Prepared
         """
-        n_jobs = thread_count(self.n_jobs)
         compiled, examples = prepare(
             kernels,
             self.normalize,
             X,
             weights=costs,
-            n_jobs=n_jobs,
+            n_jobs=thread_count(self.n_jobs),
             extrapolate=self._extrapolates,
         )
+        return self._with_engine(
+            compiled, examples, costs, methods, norms, shared=shared, fits=fits
+        )
+
+    def _with_engine(
+        self,
+        compiled: CompiledKernels,
+        examples: Examples,
+        costs: np.ndarray,
+        methods: Sequence[Method],
+        norms: Sequence[Norm],
+        *,
+        shared: bool,
+        fits: int,
+    ) -> Prepared:
+        """Create an engine for normalised kernels, see `_prepare`."""
+        n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)

@@ -28,6 +28,7 @@ from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
+from .cross_fit import Solution
 from .fold import FoldTrainer
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
@@ -182,7 +183,7 @@ class Search(MKLEstimator):
             problems, engine = prepared.suited(problems, shared=shared)
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, results)
-        self._cross_fit(prepared, problems, engine, results)
+        self._cross_fit(prepared, problems, engine, [Solution.of(one) for one in results])
 
     def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""
