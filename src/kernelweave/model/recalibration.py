@@ -72,7 +72,8 @@ def _calibrated_again(
         if hasattr(again, name):
             delattr(again, name)
     if isinstance(again, BaseSurvival):
-        again._estimate_baseline(X, y, sample_weight)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
+            again._estimate_baseline(X, y, sample_weight)
     elif hasattr(model, "calibration_folds_"):
         calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
     elif getattr(model, "calibrate", None) is not None:
