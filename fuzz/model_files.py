@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import kernelweave as kw
 from kernelweave import Views, norms, verify
@@ -58,12 +59,12 @@ DTYPES = ["f8", "f4", "i8", "i4", "u8", "u1", "?", "c16", ">f8", "S3", "U2", "M8
 
 @dataclass(frozen=True)
 class Template:
-    """A model file with the training data of the model and its decision values on them."""
+    """A model file with the training data of the model and what it predicts for them."""
 
     content: bytes
     X: Any
     y: Any
-    values: np.ndarray
+    predicted: dict[str, np.ndarray]
 
 
 @cache
@@ -101,15 +102,29 @@ def templates() -> list[Template]:
         (kw.MKLClassifier(k.RBF([0.1, 1.0]), share_weights=True, loss="logistic"), X, three),
         (kw.MKLRegressor([k.RBF(0.5), k.Linear()]), X, X[:, :2]),
         (kw.MKLClassifier([k.RBF(0.5), k.Linear()]), X, (X > 0).astype(int)),
+        (kw.MKLClassifier([k.RBF(0.5), k.Linear()], multi_class="ovo"), X, three),
+        (kw.MKLClassifier(k.RBF(0.5), calibrate="sigmoid"), X),
+        (kw.MKLClassifier(k.RBF(0.5), multi_class="ovr", calibrate="isotonic"), X, three),
+        (kw.MKLRegressor(k.RBF(0.5), calibrate="residuals"), X),
+        (kw.MKLRegressor(k.RBF(0.5), loss="squared", calibrate="jackknife+"), X),
+        (kw.MKLSurvival(k.RBF([0.1, 1.0])), X, survival_times(rng)),
+        (kw.MKLClassifier(), pd.DataFrame({"a": X[:, 0], "b": list("xyxyzzxxyyzxyz")})),
     ]
     return [template(model, examples, *(targets or [y])) for model, examples, *targets in fitted]
+
+
+def survival_times(rng: np.random.Generator) -> np.ndarray:
+    """Return 14 times, some of them censored."""
+    times = np.empty(14, dtype=[("event", "?"), ("time", "f8")])
+    times["event"], times["time"] = np.arange(14) % 3 > 0, rng.exponential(size=14)
+    return times
 
 
 def template(model: Any, X: Any, y: Any) -> Template:
     """Fit a model and return its file."""
     y = X[:, 0] if isinstance(model, kw.MKLRegressor) and np.ndim(y) == 1 else y
     model.fit(X, y)
-    return Template(_saved(model), X, y, model._decide(X))
+    return Template(_saved(model), X, y, predictions(model, X))
 
 
 def _saved(model: Any) -> bytes:
@@ -142,9 +157,11 @@ def use(c: Choices, model: Any, one: Template, path: Path) -> None:
     """Call everything that users call; exceptions other than `DOCUMENTED` are findings."""
     same = False
     with suppress(*DOCUMENTED):
-        same = differs_little(model._decide(one.X), one.values)
+        same = predicts_alike(predictions(model, one.X), one.predicted)
     uses = [
         lambda: model.predict(one.X),
+        lambda: predictions(model, one.X),
+        lambda: model.predict_set(one.X) if hasattr(model, "predict_set") else None,
         lambda: model.predict(without_views(one.X)),
         lambda: model.contributions(one.X),
         lambda: model.weights_frame(one.X if c.chance(0.5) else None),
@@ -160,10 +177,43 @@ def use(c: Choices, model: Any, one: Template, path: Path) -> None:
         drawn(c, model)
 
 
-def differs_little(found: np.ndarray, expected: np.ndarray) -> bool:
-    """Return whether decision values differ by less than 1 % of the largest."""
-    size = np.abs(expected).max()
-    return found.shape == expected.shape and bool(np.all(np.abs(found - expected) <= 0.01 * size))
+def predictions(model: Any, X: Any) -> dict[str, np.ndarray]:
+    """Return everything that a model predicts, by name, as numbers."""
+    found = {"decisions": model._decide(X)}
+    if isinstance(model, kw.MKLClassifier):
+        found["classes"] = np.asarray(model.classes_)
+    if hasattr(model, "predict_proba") and not model._in_pairs:
+        found["probabilities"] = model.predict_proba(X)
+    if hasattr(model, "predict_interval"):
+        found["intervals"] = model.predict_interval(X, 0.2)
+    if isinstance(model, kw.MKLSurvival):
+        curves = model.predict_survival_function(X)
+        found["survival"] = np.array([curve.y for curve in curves])
+        found["times"] = np.array([curve.x for curve in curves])
+    return found
+
+
+def predicts_alike(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> bool:
+    """Return whether all predictions are equal up to a fraction of the largest.
+
+    It is 1 % for decision values. What folds of cross-fitting give may differ by 5 %.
+    """
+    if found.keys() != expected.keys():
+        return False
+    return all(
+        np.array_equal(found[name], value)
+        if value.dtype.kind not in "f"
+        else differs_little(found[name], value, 0.01 if name == "decisions" else 0.05)
+        for name, value in expected.items()
+    )
+
+
+def differs_little(found: np.ndarray, expected: np.ndarray, fraction: float) -> bool:
+    """Return whether values differ by less than a fraction of the largest."""
+    if found.shape != expected.shape:
+        return False
+    size = np.abs(expected).max(where=np.isfinite(expected), initial=0.0)
+    return bool(np.all((found == expected) | (np.abs(found - expected) <= fraction * size)))
 
 
 def without_views(X: Any) -> Any:
@@ -183,9 +233,10 @@ def verified(model: Any, one: Template, same: bool) -> None:
 
 def saved_again(model: Any, one: Template, path: Path) -> None:
     """Raise a `Lie` if a model that is saved and loaded again predicts differently."""
-    values = model._decide(one.X)
+    values = predictions(model, one.X)
     model.save(path)
-    if not np.array_equal(kw.load(path)._decide(one.X), values, equal_nan=True):
+    again = predictions(kw.load(path), one.X)
+    if any(not np.array_equal(again[name], values[name], equal_nan=True) for name in values):
         raise Lie("a model that is saved again predicts differently")
 
 

@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}  # by the value of --calibrate
 
 
-def held_out_scores(
-    estimator: FittedEstimator, X: Data, y: np.ndarray | None, cv: object, groups: object
+def calibration_folds(
+    estimator: FittedEstimator, X: Data, y: np.ndarray | None, cv: Any, groups: object
 ) -> np.ndarray:
-    """Return decision values of held-out examples, shape (n,), of an estimator of two classes.
+    """Return the number of the fold that holds out each example, shape (n,).
 
     Parameters
     ----------
     estimator : classifier
-        Cloned and fitted on each training fold.
     X : n examples
     y : ndarray of shape (n,)
     cv : cross-validation splitter
@@ -34,40 +33,14 @@ def held_out_scores(
     ValueError
         If there are not two classes.
     """
-    from sklearn.base import clone, is_classifier
-    from sklearn.model_selection import cross_val_predict
+    from sklearn.base import is_classifier
 
     if y is None or not is_classifier(estimator) or len(np.unique(y)) != 2:
         raise ValueError("--calibrate needs a classifier of two classes")
-    fresh = clone(estimator).set_params(verbose=0, checkpoint=None)
-    scores: np.ndarray = cross_val_predict(
-        fresh, X, y, groups=groups, cv=cv, method="decision_function"
-    )
-    return scores
-
-
-def calibrate(estimator: FittedEstimator, y: np.ndarray, scores: np.ndarray, method: str) -> None:
-    """Calibrate a fitted estimator of two classes as its parameter ``calibrate=`` does.
-
-    Parameters
-    ----------
-    estimator : MKLClassifier
-    y : ndarray of shape (n,)
-    scores : ndarray of shape (n,)
-        Decision values of held-out examples.
-    method : {"platt", "isotonic"}
-    """
-    from ..estimators.calibration import calibrators
-    from ..estimators.conformal import class_scores
-
-    estimator.set_params(calibrate=METHODS[method])
-    codes = (y == estimator.classes_[1]).astype(int)
-    weights = estimator._costs(estimator.classes_, codes)
-    values, positive = scores[None], codes[None] == 1
-    estimator.calibrators_ = calibrators(
-        estimator.calibrate, values, positive, weights / weights.mean()
-    )
-    estimator.conformity_ = class_scores(estimator._probabilities(values.T), codes)
+    folds = np.empty(len(y), dtype=np.int64)
+    for number, (_, test) in enumerate(cv.split(X, y, groups)):
+        folds[test] = number
+    return folds
 
 
 def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] | None:

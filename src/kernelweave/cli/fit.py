@@ -155,8 +155,9 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       kernelweave fit --positive peaks.narrowPeak --negative other.bed --genome hg.fa \\
         --around centre --width 200 --test-chrom chr8,chr9 --calibrate platt -o peaks.kw
     """
+    from ..estimators.calibration import calibrate_on_folds
     from ..model.files.atomic_write import check_writable
-    from .calibration import calibrate, held_out_scores
+    from .calibration import METHODS, calibration_folds
     from .data import check_columns
     from .summary import describe, print_summary
     from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
@@ -172,12 +173,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     held_out = None
     if options["calibrate"]:
         cv = folds(options, data, classes=True)
-        held_out = held_out_scores(estimator, data.X, data.y, cv, data.groups)
+        held_out = calibration_folds(estimator, data.X, data.y, cv, data.groups)
     estimator.set_params(checkpoint=options["checkpoint"])
     estimator.fit(data.X, data.y)
     check_columns(estimator, data.X, str(options["data"]))
     if held_out is not None and data.y is not None:
-        calibrate(estimator, data.y, held_out, options["calibrate"])
+        estimator.set_params(calibrate=METHODS[options["calibrate"]])
+        calibrate_on_folds(estimator, data.X, data.y, held_out)
     estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}

@@ -43,6 +43,7 @@ from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
+from .cross_fit import Optimum
 from .fitted import FittedEstimator
 from .formulation import Fit, Formulation, Solution, distinct
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
@@ -181,13 +182,18 @@ class MKLEstimator(FittedEstimator):
             formulation = formulation.scaled(factor)
             solution = formulation.solve(Fit(self, prepared, kernels, deadline, watch))
         self._learn(prepared, solution, merged)
-        self._cross_fit(prepared, solution.problems, solution.engine, solution.results)
+        optima = [Optimum.of(one) for one in solution.results]
+        self._cross_fit(prepared, solution.problems, solution.engine, optima)
         if kernels is None and self._chooses and formulation.explained:
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor
 
     def _cross_fit(
-        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        engine: Engine,
+        optima: Sequence[Optimum],
     ) -> None:
         """Fit what needs decision values of held-out examples, such as calibrators."""
 
@@ -264,15 +270,31 @@ class MKLEstimator(FittedEstimator):
         -------
         Prepared
         """
-        n_jobs = thread_count(self.n_jobs)
         compiled, examples = prepare(
             kernels,
             self.normalize,
             X,
             weights=costs,
-            n_jobs=n_jobs,
+            n_jobs=thread_count(self.n_jobs),
             extrapolate=self._extrapolates,
         )
+        return self._with_engine(
+            compiled, examples, costs, methods, norms, shared=shared, fits=fits
+        )
+
+    def _with_engine(
+        self,
+        compiled: CompiledKernels,
+        examples: Examples,
+        costs: np.ndarray,
+        methods: Sequence[Method],
+        norms: Sequence[Norm],
+        *,
+        shared: bool,
+        fits: int,
+    ) -> Prepared:
+        """Create an engine for normalised kernels, see `_prepare`."""
+        n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)

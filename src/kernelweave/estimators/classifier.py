@@ -23,7 +23,6 @@ from ..engines import Engine
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.linear import Linear
 from ..model.files.registry import registered
-from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
@@ -32,7 +31,7 @@ from .base import MKLEstimator, Prepared
 from .calibration import calibrators, probabilities
 from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
-from .cross_fit import cross_fitted
+from .cross_fit import Optimum, cross_fitted
 from .formulation import Formulation, Outputs
 from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
@@ -355,7 +354,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return sets
 
     def _cross_fit(
-        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        engine: Engine,
+        optima: Sequence[Optimum],
     ) -> None:
         """Fit calibrators and conformity scores to decision values of held-out examples."""
         if self.calibrate is None:
@@ -365,7 +368,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
         costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
         strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
-        values = cross_fitted(self, prepared, problems, engine, results, strata)
+        values = cross_fitted(self, prepared, problems, engine, optima, strata)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
         self.calibrators_ = calibrators(

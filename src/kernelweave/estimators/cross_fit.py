@@ -7,7 +7,9 @@ on all examples.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +20,28 @@ from ..engines import Engine
 from ..engines.snapshot import Snapshot
 from ..kernels.compile.examples import Examples
 from ..optimization.path import at_cost
-from ..optimization.result import Result
 from ..problem.problem import Problem
 from .fold import Fold, FoldTrainer, without
 
 if TYPE_CHECKING:
+    from ..optimization.result import Result
     from .base import MKLEstimator, Prepared
 
 FOLDS = 5
 FOLD_TOL = 10.0  # tolerance of the folds, as a multiple of that of the fit
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """Dual variables, shape (n_outputs n,), and kernel weights, shape (M,), of a problem."""
+
+    alpha: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, result: Result) -> Optimum:
+        """Return the optimum that a solver has found."""
+        return cls(result.alpha, result.weights)
 
 
 def cross_fitted(
@@ -34,7 +49,7 @@ def cross_fitted(
     prepared: Prepared,
     problems: list[Problem],
     engine: Engine,
-    results: list[Result],
+    optima: Sequence[Optimum],
     strata: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return decision values of models trained without the fold of each example.
@@ -45,7 +60,7 @@ def cross_fitted(
     prepared : kernels and engine of the fit.
     problems : those of the fit, one per output, or one of outputs that share their weights.
     engine : the engine of the problems.
-    results : their solutions.
+    optima : of these problems.
     strata : (n,) labels that every fold has in equal parts, or None.
 
     Returns
@@ -63,13 +78,15 @@ def cross_fitted(
     trainer = FoldTrainer(loose, prepared, estimator._deadline)
     values = [np.empty((one.n_outputs, n)) for one in problems]
     with single_threaded_blas():
-        for problem, result, found in zip(problems, results, values, strict=True):
-            engine.move_to(result.alpha)
-            engine.combined(result.weights)
-            solution = engine.snapshot()
+        for problem, optimum, found in zip(problems, optima, values, strict=True):
+            engine.move_to(optimum.alpha)
+            engine.combined(optimum.weights)
+            snapshot = engine.snapshot()
             for test in folds(n, strata):
                 here = without(problem, test)
-                fitted = trainer.solve(engine, here, _start(here, engine, solution, result.weights))
+                fitted = trainer.solve(
+                    engine, here, _start(here, engine, snapshot, optimum.weights)
+                )
                 found[:, test] = Fold(engine, test).values(here, fitted)
     return np.concatenate(values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +18,12 @@ from ..engines import Engine
 from ..kernels.data.standardized import moments
 from ..model.files.registry import registered
 from ..model.kernel_values import kernel_values, read_present
-from ..optimization.result import Result
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator, Prepared
 from .conformal import checked_alpha, threshold
-from .cross_fit import cross_fitted
+from .cross_fit import Optimum, cross_fitted
 from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
 from .parameters import check_parameters, is_auto
@@ -164,20 +164,26 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return ends[:, 0] if values.shape[1] == 1 else ends
 
     def _cross_fit(
-        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        engine: Engine,
+        optima: Sequence[Optimum],
     ) -> None:
         """Store the absolute residuals of held-out examples, shape (n_outputs, n)."""
         if self.calibrate is None:
             return
         if self.calibrate == "jackknife+":
-            self._leave_out(problems, engine, results)
+            self._leave_out(problems, engine, optima)
             return
-        values = cross_fitted(self, prepared, problems, engine, results)
+        values = cross_fitted(self, prepared, problems, engine, optima)
         each = [one for problem in problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
 
-    def _leave_out(self, problems: list[Problem], engine: Engine, results: list[Result]) -> None:
+    def _leave_out(
+        self, problems: list[Problem], engine: Engine, optima: Sequence[Optimum]
+    ) -> None:
         """Store the leave-one-out models of support vectors and intercept, and their residuals."""
         problem = problems[0]
         if len(problems) > 1 or problem.n_outputs > 1 or problem.loss.name != "squared":
@@ -186,8 +192,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
                 f"{len(problems) * problem.n_outputs} targets and loss={problem.loss.name!r}; use "
                 "calibrate='residuals'"
             )
-        models, residuals = leave_one_out(problem, engine, results[0].weights)
-        kept = np.append(np.flatnonzero(results[0].alpha), engine.n)
+        models, residuals = leave_one_out(problem, engine, optima[0].weights)
+        kept = np.append(np.flatnonzero(optima[0].alpha), engine.n)
         self.left_out_, self.conformity_ = models[kept], np.abs(residuals)[None]
 
     def _jackknife(self, X: Any, alpha: float) -> np.ndarray:

@@ -27,6 +27,7 @@ from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
+from .cross_fit import Optimum
 from .fold import FoldTrainer
 from .formulation import Solution
 
@@ -193,7 +194,7 @@ class Search(MKLEstimator):
             problems, engine = prepared.suited(problems)
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, Solution(results, problems, engine))
-        self._cross_fit(prepared, problems, engine, results)
+        self._cross_fit(prepared, problems, engine, [Optimum.of(one) for one in results])
 
     def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""

@@ -33,6 +33,7 @@ from ..optimization.plan import find_method
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
 from .model import Model, spread, view_numbers
+from .recalibration import calibration_agrees
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -62,6 +63,9 @@ class Verification:
     statistics_agree : bool
         Whether the mean contributions of the kernels, which predictions use if a view is absent,
         and the deviations that `weights_frame` reports are those of the training examples.
+    calibration_agrees : bool
+        Whether probabilities, prediction sets and intervals, and the baseline hazard are those that
+        the training examples give. Folds of cross-fitting are trained again.
     agree : bool
         Whether all of this agrees up to rounding.
 
@@ -88,6 +92,7 @@ class Verification:
     reported_gap: np.ndarray
     support_vectors_agree: bool = True
     statistics_agree: bool = True
+    calibration_agrees: bool = True
 
     @property
     def agree(self) -> bool:
@@ -98,6 +103,7 @@ class Verification:
         return bool(
             self.support_vectors_agree
             and self.statistics_agree
+            and self.calibration_agrees
             and np.all(_close(self.primal, self.reported_primal, size))
             and np.all(_close(self.dual, self.reported_dual, size))
             and np.all(old | _close(self.constant, self.reported_constant, size))
@@ -115,6 +121,8 @@ class Verification:
             lines.append("  the support vectors are not the examples `support_` of X")
         if not self.statistics_agree:
             lines.append("  the mean contributions of the kernels are not those on X")
+        if not self.calibration_agrees:
+            lines.append("  probabilities, sets, intervals or hazards do not follow from X and y")
         return "\n".join(lines)
 
 
@@ -161,7 +169,7 @@ def verify(
     check_is_fitted(model)
     fitted = _certified(model)
     X = check_examples(model, X, reset=False)
-    problems = problems_of(model, X, y, sample_weight)
+    each = problems = problems_of(model, X, y, sample_weight)
     n, support = len(problems[0].y) // problems[0].n_outputs, model.support_
     if support.size and support.max() >= n:
         raise ValueError(
@@ -208,6 +216,7 @@ def verify(
         reported_gap=np.atleast_1d(model.duality_gap_),
         support_vectors_agree=_support_vectors_agree(fitted, X, model.n_jobs),
         statistics_agree=values.statistics_agree(),
+        calibration_agrees=calibration_agrees(model, X, y, sample_weight, each),
     )
 
 

@@ -24,6 +24,7 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number | np.ndarray,
     "best_score_": Number,
+    "calibration_folds_": np.ndarray,
     "calibrators_": tuple,
     "candidates_": list,
     "certifies_": str,
@@ -164,6 +165,10 @@ def check_fitted(estimator: Any) -> None:
     if "scores_" in found and (found["scores_"].ndim != 3 or found["scores_"].dtype.kind != "f"):
         raise ValueError("scores_ must be an array of shape (norms, Cs, folds)")
     _check_certificate(found, model.n_weight_vectors)
+    if "calibration_folds_" in found:
+        folds = found["calibration_folds_"]
+        if folds.dtype.kind != "i" or folds.shape != np.shape(found.get("conformity_")):
+            raise ValueError("calibration_folds_ must have an integer for each training example")
 
 
 def _check_parameter(name: str, value: object, outputs: int) -> None:

@@ -1,0 +1,158 @@
+"""Attributes that predictions use beside the `Model`, computed again from the training data.
+
+Calibrators, conformity scores and leave-one-out models come from decision values of held-out
+examples, the baseline hazard of a survival model from those of its training examples. `verify`
+compares them with the attributes of an estimator: with another calibrator, probabilities are
+inverted although decision values are the same. Folds are trained again, from the same start.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from ..common.core import single_threaded_blas
+from ..common.types import Data
+from ..estimators.calibration import calibrate_on_folds
+from ..estimators.cross_fit import Optimum
+from ..estimators.merged_examples import MergedExamples
+from ..estimators.survival import BaseSurvival
+from ..estimators.validation import check_targets, one_number
+from ..kernels.compile.examples import Reading
+from ..optimization.plan import find_method
+from .model import Model
+
+if TYPE_CHECKING:
+    from ..estimators.base import MKLEstimator
+    from ..problem.problem import Problem
+
+HAZARD = ("event_times_", "cumulative_baseline_hazard_")
+ATTRIBUTES = ("calibrators_", "conformity_", "left_out_", *HAZARD)
+PROBABILITY_ROUNDING = 0.01  # allowed difference of probabilities, whose folds stop at `FOLD_TOL`
+FOLD_ROUNDING = 0.02  # allowed difference of residuals, relative to the largest, likewise
+ROUNDING = 1e-4  # allowed difference of what has a closed form, relative to the largest value
+FAR = 10.0  # calibrators are compared up to this multiple of the decision values
+
+
+def calibration_agrees(
+    model: MKLEstimator, X: Any, y: Any, sample_weight: Any, problems: list[Problem]
+) -> bool:
+    """Return whether probabilities, sets, intervals and hazards are those of the training data.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : n training examples, as the estimator reads them
+    y : array of shape (n,) or (n, n_outputs)
+    sample_weight : array of shape (n,), optional
+    problems : list of Problem
+        The problem of each output.
+    """
+    again = _calibrated_again(model, X, y, sample_weight, problems)
+    if any(hasattr(model, name) != hasattr(again, name) for name in ATTRIBUTES):
+        return False
+    closed_form = getattr(model, "calibrate", None) == "jackknife+"
+    exact = [name for name in (*HAZARD, "left_out_") if hasattr(again, name)]
+    return (
+        all(_close(getattr(again, name), getattr(model, name), ROUNDING) for name in exact)
+        and _conformity_agrees(again, model, ROUNDING if closed_form else FOLD_ROUNDING)
+        and _calibrators_agree(again, model, X)
+    )
+
+
+def _calibrated_again(
+    model: MKLEstimator, X: Any, y: Any, sample_weight: Any, problems: list[Problem]
+) -> Any:
+    """Return a copy of an estimator with `ATTRIBUTES` that are computed from the training data."""
+    again: Any = copy(model)
+    for name in ATTRIBUTES:
+        if hasattr(again, name):
+            delattr(again, name)
+    if isinstance(again, BaseSurvival):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
+            again._estimate_baseline(X, y, sample_weight)
+    elif hasattr(model, "calibration_folds_"):
+        calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
+    elif getattr(model, "calibrate", None) is not None:
+        _calibrate(again, X, y, problems)
+    return again
+
+
+def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> None:
+    """Set the attributes that come from cross-fitting, from the model of an estimator."""
+    fitted = again._model
+    merged = None
+    if fitted.merged_into is not None:
+        merged = MergedExamples.of(X, _targets(again, X, y), problems[0].C)
+    if merged is not None:
+        X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
+    again.verbose = 0
+    with single_threaded_blas():
+        costs, norms = problems[0].C, [problem.norm for problem in problems]
+        shared = fitted.shared_weights
+        method = find_method(again.solver, norms[0], problems[0].loss, shared=shared)
+        examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
+        prepared = again._with_engine(
+            fitted.compiled, examples, costs, [method], norms, shared=shared, fits=len(problems)
+        )
+        suited, engine = prepared.suited(problems, shared=shared)
+        varying = fitted.compiled.varying[: prepared.engine.n_kernels]
+        weights = fitted.weights[: fitted.n_weight_vectors, varying]
+        alpha = _alpha(fitted, merged, len(costs)).reshape(len(suited), -1)
+        optima = [Optimum(*pair) for pair in zip(alpha, weights, strict=True)]
+    again._cross_fit(prepared, suited, engine, optima)
+
+
+def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
+    """Return the dual variables of the n distinct training examples, shape (n_outputs, n)."""
+    alpha = np.zeros((len(model.intercept), n))
+    if model.support is None:  # refused by `verify` before
+        return alpha
+    if merged is None:
+        alpha[:, model.support] = model.dual_coef
+    else:
+        alpha[:, merged.kind[model.support]] = model.coef[:, model.merged_into]
+    return alpha
+
+
+def _targets(model: MKLEstimator, X: Data, y: Any) -> np.ndarray:
+    """Return a number for each example; different targets have different numbers."""
+    if getattr(model, "multilabel_", False):
+        return one_number(model._label_problems(X, y, None)[1])
+    if is_classifier(model):
+        codes: np.ndarray = model._labels(X, y)[1]
+        return codes
+    return one_number(check_targets(model, X, y, numeric=True, several=True).astype(float))
+
+
+def _close(found: Any, said: np.ndarray, rounding: float) -> bool:
+    """Return whether values differ by at most a fraction of the largest one."""
+    if found.shape != said.shape:
+        return False
+    tolerance = rounding * np.abs(found).max(initial=0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.all((found == said) | (np.abs(found - said) <= tolerance)))
+
+
+def _conformity_agrees(found: Any, said: Any, rounding: float) -> bool:
+    """Return whether sorted conformity scores agree: only their quantiles are used."""
+    if not hasattr(found, "conformity_"):
+        return True
+    return _close(np.sort(found.conformity_), np.sort(said.conformity_), rounding)
+
+
+def _calibrators_agree(found: Any, said: Any, X: Data) -> bool:
+    """Return whether calibrators give the same probabilities of any decision values."""
+    if not hasattr(found, "calibrators_"):
+        return True
+    values = found._decide(X)
+    size = np.abs(values).max(initial=0.0)
+    grid = np.concatenate([np.linspace(-FAR * size, FAR * size, 1001), values.ravel()])
+    if len(found.calibrators_) != len(said.calibrators_):
+        return False
+    pairs = zip(found.calibrators_, said.calibrators_, strict=True)
+    apart = [np.abs(one(grid) - other(grid)).max() for one, other in pairs]
+    return bool(max(apart) <= PROBABILITY_ROUNDING)
