@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"};
 
-// Measured (benchmarks/strings_stores.py): a table that fits into the cache beats everything; a
-// larger one beats a hash table while it has at most eight places for each k-mer added.
+// From measurements (benchmarks/strings_stores.py): a table that fits into the cache is fastest. A
+// larger one is faster than a hash table if it has at most eight entries for each k-mer added.
 constexpr uint64_t kCachedTable = uint64_t{1} << 16;
-constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
+constexpr int64_t kMostHashed = int64_t{1} << 27;  // more slots would take gigabytes
 
 std::shared_ptr<const LengthWeights> one_length(const KmerRule& rule) {
   if (rule.folded) throw std::invalid_argument("a suffix store cannot fold the two strands");
