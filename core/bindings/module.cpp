@@ -29,8 +29,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of kernelweave.";
 #if !defined(KW_LEAK_WARNINGS)
   // Objects that belong to a thread are not freed if a fork or the end of the process leaves the
-  // thread behind. These are no leaks, so warnings are disabled. Sanitizers still report real
-  // leaks.
+  // thread behind. These are no leaks. Builds with sanitizers keep the warnings.
   nb::set_leak_warnings(false);
 #endif
   set_interrupt_hook(python_interrupt);

@@ -1,6 +1,6 @@
 // Decision functions of fixed examples and coefficients, evaluated on new examples:
 //
-//    f_c(x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x)
+//   f_c(x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x)
 //
 // The sums over i are compiled once (into weight vectors, tries or tables of words) if the number
 // of new examples seen so far justifies the cost.

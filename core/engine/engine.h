@@ -1,6 +1,6 @@
 // The engine for a few kernels: it holds the examples and the outputs of every kernel,
 //
-//    outputs[m, i] = sum_j alpha_j k_m(x_j, x_i).
+//   outputs[m, i] = sum_j alpha_j k_m(x_j, x_i).
 //
 // A solver reads the kernel matrix of a working set (`block`), changes some alphas (`add`), and
 // reads the outputs. Rows of the shared quantities are cached. Kernel weights are applied

@@ -1,11 +1,11 @@
 // The dual problem of a working set of q examples, by sequential minimal optimisation (SMO).
 //
-//    minimise over alpha   1/2 (alpha - start)' K (alpha - start) + outputs' (alpha - start)
-//                          + sum_i conj_i(alpha_i)
-//    subject to            sum_i alpha_i = sum_i start_i,   lo_i <= alpha_i <= hi_i
+//   minimise over alpha   1/2 (alpha - start)' K (alpha - start) + outputs' (alpha - start)
+//                         + sum_i conj_i(alpha_i)
+//   subject to            sum_i alpha_i = sum_i start_i,   lo_i <= alpha_i <= hi_i
 //
-//    conj_i(a) = lin_i a + eps_i |a| + curv_i a^2 / 2 + ent_i h((a - lo_i) / (hi_i - lo_i)),
-//    h(z) = z log z + (1 - z) log(1 - z)
+//   conj_i(a) = lin_i a + eps_i |a| + curv_i a^2 / 2 + ent_i h((a - lo_i) / (hi_i - lo_i)),
+//   h(z) = z log z + (1 - z) log(1 - z)
 //
 // This form covers the dual of every loss of the library that is a sum over examples. K is the
 // combined kernel matrix; `outputs` is the gradient of the quadratic part at the start and is

@@ -22,8 +22,8 @@ bool rank_one_model(const double* hessian, std::span<const double> s, std::span<
 
 // A quadratic model of J over feasible weights.
 //
-//    minimise over v   gradient . (v - theta) + 1/2 (v - theta)' (P + ridge I) (v - theta)
-//    subject to        v >= lower,   costs . v = total
+//   minimise over v   gradient . (v - theta) + 1/2 (v - theta)' (P + ridge I) (v - theta)
+//   subject to        v >= lower,   costs . v = total
 struct WeightModel {
   const double* P;
   std::span<const double> gradient, theta, lower, costs;

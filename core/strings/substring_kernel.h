@@ -1,6 +1,6 @@
 // Kernels that count common substrings of any length at any position,
 //
-//    k(x, y) = sum_u w(|u|) #u(x) #u(y).
+//   k(x, y) = sum_u w(|u|) #u(x) #u(y).
 //
 // With a single length it is the spectrum kernel for k-mers that do not fit into 64 bits.
 #pragma once

@@ -1,6 +1,6 @@
 // Weights of the substrings in an index, and their sum over all substrings of a new text:
 //
-//    out[c] = sum_u w(|u|) #u(text) v_c(u)
+//   out[c] = sum_u w(|u|) #u(text) v_c(u)
 //
 // where v_c(u) is the sum of the values given to the occurrences of u in the indexed texts, and w
 // is a weight for each length (Vishwanathan and Smola, 2003). Kernel rows use one column c for each

@@ -1,6 +1,6 @@
 // Functions of the number of mismatches as operators on tables of all words of l letters,
 //
-//    (A t)[u] = sum_v h(mismatches of u and v) t[v].
+//   (A t)[u] = sum_v h(mismatches of u and v) t[v].
 //
 // Such an A is a sum of Kronecker products of I and the matrix of ones, one factor for each
 // position of a word. So all of them have the same eigenvectors: products of the constant function
