@@ -148,7 +148,7 @@ void HammingStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const HammingStore*>(&other);
   if (!same || same->parameters_->rule != parameters_->rule ||
       same->parameters_->values != parameters_->values)
-    throw std::invalid_argument("the stores hold other words");
+    throw std::invalid_argument("the stores belong to different kernels");
   for (size_t u = 0; u < words_.size(); ++u) words_[u] += same->words_[u];
   weights_.clear();
 }

@@ -11,7 +11,7 @@ namespace kw {
 namespace {
 
 [[noreturn]] void throw_other_words() {
-  throw std::invalid_argument("the stores hold other words");
+  throw std::invalid_argument("the stores belong to different kernels");
 }
 
 }  // namespace

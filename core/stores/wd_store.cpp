@@ -71,7 +71,8 @@ void WdStore::expect(int64_t planes) {
 
 void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
   if (table_as<PlaneTable>(a).length != length_)
-    throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
+    throw std::invalid_argument(
+        "all sequences of a weight store of WeightedDegree must have the same length");
   auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows));
   expect(table->planes);
   batches_.push_back({std::move(table), std::vector<double>(delta.begin(), delta.end())});
@@ -81,7 +82,7 @@ void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
 void WdStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const WdStore*>(&other);
   if (!same || same->weights_ != weights_ || same->parameters_.shifts != parameters_.shifts)
-    throw std::invalid_argument("the stores hold other words");
+    throw std::invalid_argument("the stores belong to different kernels");
   const std::vector<Batch> more = same->batches_;  // a copy, since `other` may be this store
   batches_.insert(batches_.end(), more.begin(), more.end());
   if (same->planes_) expect(same->planes_);

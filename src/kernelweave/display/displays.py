@@ -210,7 +210,10 @@ class ConvergenceDisplay:
         """
         check_is_fitted(estimator)
         if not getattr(estimator, "history_", None):
-            raise ValueError("estimator has no history_: it was not trained by kernelweave")
+            raise ValueError(
+                "estimator must have been trained by Kernelweave, got one without history_, "
+                "such as a model of LS-GKM; fit it again"
+            )
         single = isinstance(estimator.history_[0], dict)
         histories = [estimator.history_] if single else estimator.history_
         times, xlabel = clock_of(histories)

@@ -52,7 +52,8 @@ class Alphabet:
     def __post_init__(self) -> None:
         if not 1 < len(self.letters) <= MOST_LETTERS or len(set(self.letters)) < len(self.letters):
             raise ValueError(
-                f"alphabet: {self.name} must have 2 to {MOST_LETTERS} different letters"
+                f"alphabet: {self.name} must have 2 to {MOST_LETTERS} different letters, "
+                f"got {self.letters.decode('latin-1')!r}"
             )
 
     @property
