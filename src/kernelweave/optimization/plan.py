@@ -59,7 +59,7 @@ ACTIVE_SETS = ActiveSetTuning()
 
 @dataclass(frozen=True)
 class PlanTuning:
-    """Thresholds of the choices, from the ablation table in docs/benchmarks.md.
+    """Thresholds of the choices, from the ablation in benchmarks/notes/ablation.md.
 
     Attributes
     ----------
