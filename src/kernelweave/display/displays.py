@@ -145,7 +145,7 @@ class WeightsDisplay:
 
 
 class ConvergenceDisplay:
-    """The relative duality gap over time, turn by turn: a line, or one per class.
+    """The relative duality gap over time, with one line, or one per class.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[f
 
 
 class AlignmentDisplay:
-    """How alike kernels are: the matrix of their alignments as colours.
+    """Similarity of kernels: the matrix of their alignments as colours.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 @registered("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
-    """Letters, coded 0, 1, ... in their order.
+    """The letters of sequences, coded from 0 on in their order.
 
     Parameters
     ----------
