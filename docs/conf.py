@@ -3,6 +3,9 @@
 import logging
 import os
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 import kernelweave
 
 project = "Kernelweave"
@@ -21,7 +24,8 @@ extensions = [
 exclude_patterns = ["_build", "generated/*"]  # parts of other pages
 templates_path = ["_templates"]
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 smartquotes = False  # texts are full of "names"
 toc_object_entries_show_parents = "hide"
@@ -64,7 +68,15 @@ html_theme_options = {
 html_sidebars = {"index": [], "getting_started": [], "migration": [], "choose": []}
 
 
+def write_formula(writer, node):
+    """Write a formula as MathML, which browsers display without a script."""
+    block = isinstance(node, nodes.math_block)
+    writer.body.append(tex2mathml(node.astext(), as_block=block))
+    raise nodes.SkipNode
+
+
 def setup(app):
-    """Let a section stand before its first page is there."""
+    """Typeset formulas, and let a section stand before its first page is there."""
+    app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     logger = logging.getLogger("sphinx.sphinx.directives.other")
     logger.addFilter(lambda record: "toctree glob pattern" not in record.getMessage())

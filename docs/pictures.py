@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from kernelweave import MKLClassifier, datasets, losses
+from kernelweave import MKLClassifier, datasets, kernel_alignment, losses, norms
 from kernelweave.kernels import RBF, GappedKmer, Linear, Precomputed, per_feature
 
 HERE = Path(__file__).resolve().parent
@@ -266,6 +266,74 @@ def significance() -> Figure:
     return figure
 
 
+def norm_weights() -> Figure:
+    """Weights of two nearly equal kernels and a third one under five norms."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = X.sum(axis=1) > 0
+    alike = [RBF(gamma=[0.1, 0.11]), Linear(columns=[0])]
+    chosen = {
+        "p = 1": 1.0,
+        "p = 2": 2.0,
+        "Elliptic(E)": norms.Elliptic(kernel_alignment(alike, X)),
+        "Elastic(0.5)": norms.Elastic(0.5),
+        "SumOfNorms(0.5)": norms.SumOfNorms(0.5),
+    }
+    figure, axes = plt.subplots(1, 5, figsize=(9, 2.2), sharey=True, layout="constrained")
+    for ax, (name, norm) in zip(axes, chosen.items(), strict=True):
+        weights = MKLClassifier(alike, norm=norm, tol=1e-4).fit(X, y).weights_
+        ax.bar(["width\n0.1", "width\n0.11", "column"], weights, color=[BLUE, BLUE, ORANGE])
+        ax.set_title(name, size=10)
+        ax.tick_params(labelsize=8)
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("weight")
+    return figure
+
+
+def scale() -> Figure:
+    """The client and three workers of a cluster, and what they exchange in an iteration."""
+    figure, ax = plt.subplots(figsize=(8, 2.6), layout="constrained")
+    ax.set(xlim=(0, 16), ylim=(0, 6))
+    ax.axis("off")
+    ax.add_patch(FancyBboxPatch((0.3, 1.8), 4.2, 2.4, boxstyle="round,pad=0.1", fc="#fdf1e6"))
+    ax.text(
+        2.4, 3.0, "client\nalpha, weights, outputs\nactive set", ha="center", va="center", size=9
+    )
+    for row in range(3):
+        y = 4.5 - 1.9 * row
+        ax.add_patch(FancyBboxPatch((11.2, y), 4.4, 1.1, boxstyle="round,pad=0.1", fc="#eef2f8"))
+        ax.text(13.4, y + 0.55, f"worker {row + 1}: examples", ha="center", va="center", size=9)
+        ax.add_patch(_arrow((4.8, 3.15 + 0.25 * (1 - row)), (11.0, y + 0.75)))
+        ax.add_patch(_arrow((11.0, y + 0.35), (4.8, 2.85 + 0.25 * (1 - row))))
+    ax.text(7.9, 5.2, "examples whose alpha has changed", ha="center", color=ORANGE, size=9)
+    ax.text(7.9, 0.5, "one number for each example", ha="center", color=BLUE, size=9)
+    return figure
+
+
+def solvers() -> Figure:
+    """Relative duality gaps of six solvers on one problem, over their iterations."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=400) > 0
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
+    panels = {
+        left: (1.0, ("newton", "cutting-plane", "level", "gradient", "simplemkl")),
+        right: (2.0, ("newton", "analytic", "cutting-plane", "level")),
+    }
+    for ax, (p, names) in panels.items():
+        for name in names:
+            model = MKLClassifier(
+                per_feature(RBF([0.03, 0.3])), norm=p, solver=name, interleaved=False, tol=1e-4
+            ).fit(X, y)
+            gaps = [max(entry["gap"], 1e-5) for entry in model.history_ if entry["gap"] < np.inf]
+            ax.semilogy(np.arange(len(gaps)), gaps, ".-", ms=4, label=name)
+        ax.set(title=f"p = {p:g}", xlabel="iteration", ylim=(5e-6, 3))
+        ax.legend(frameon=False, fontsize=8)
+        ax.spines[["top", "right"]].set_visible(False)
+    left.set_ylabel("relative duality gap")
+    return figure
+
+
 def _table(page: str, head: str) -> list[list[str]]:
     """Return the cells of the table of a page whose head begins with a text."""
     lines = (HERE / f"{page}.md").read_text().splitlines()
@@ -294,6 +362,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "strings": string_kernels,
     "large": large,
     "significance": significance,
+    "norms": norm_weights,
+    "scale": scale,
+    "solvers": solvers,
 }
 
 

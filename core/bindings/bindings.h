@@ -1,4 +1,4 @@
-// Shared by the files that use Python: arrays, checks, and declarations.
+// What the bindings share: NumPy arrays, checks of arguments, and declarations.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -25,7 +25,7 @@ using Matrix = In<double, 2>;
 using Ids = In<int64_t, 1>;
 using Out = nanobind::ndarray<nanobind::numpy, double>;
 
-// The values of an array of Python, which lives as long as they are used.
+// The values of a Python array as a span. The array must outlive it.
 template <typename T, typename... Rest>
 Array<T> borrow(const nanobind::ndarray<const T, Rest...>& array) {
   return {array.data(), std::make_shared<nanobind::ndarray<const T, Rest...>>(array)};
@@ -36,10 +36,10 @@ inline std::span<const double> span_of(const Vector& values) {
   return {values.data(), values.shape(0)};
 }
 
-// An array for a result, its values not set.
+// Returns an uninitialised array for a result.
 Out make_array(std::vector<size_t> shape);
 
-// Runs work; an interrupt surfaces as the exception that the signal handler raised.
+// Runs work. If it is interrupted, raises the exception of the Python signal handler.
 template <std::invocable Work>
 void interruptible(Work&& work) {
   try {
@@ -49,7 +49,7 @@ void interruptible(Work&& work) {
   }
 }
 
-// The same without the interpreter's lock.
+// The same without holding the global interpreter lock.
 template <std::invocable Work>
 void without_lock(Work&& work) {
   interruptible([&] {

@@ -1,4 +1,4 @@
-// Engines for Python: who holds the examples.
+// Python classes of the engines.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -26,7 +26,7 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
                                       n_jobs);
 }
 
-// Operations that the bindings call on every engine.
+// Operations that every engine must have to be bound.
 template <typename Kind>
 concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
   { engine.n() } -> std::same_as<int64_t>;
@@ -75,7 +75,7 @@ std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
   return smaller;
 }
 
-// Operations of all engines.
+// Binds the operations that all engines have.
 template <EngineKind Kind>
 nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) {
   return nb::class_<Kind>(m, name, doc)
@@ -132,7 +132,7 @@ void bind_products(nb::module_& m) {
            "Some rows of each matrix, or of those that have a weight, times a vector.");
 }
 
-// The engine of the sum of all kernels.
+// The engine of the plain sum of all kernels (engine/sum.h).
 std::unique_ptr<Engine> engine_of_sum(const Program& program, const Side& side, int64_t cache_bytes,
                                       int n_jobs) {
   program.check(side, side);

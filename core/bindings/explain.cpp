@@ -1,4 +1,4 @@
-// Functions of the core for explanations.
+// Python functions for Shapley values.
 #include <nanobind/stl/optional.h>
 
 #include <algorithm>

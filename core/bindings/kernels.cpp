@@ -1,4 +1,4 @@
-// Kernels as programs, examples, and kernels evaluated on examples, for Python.
+// Python classes of programs and examples, and functions that evaluate kernels.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 

@@ -1,8 +1,8 @@
-// The interpreter's lock, given back and taken again.
+// Releases the global interpreter lock, and takes it again.
 //
-// When a process ends, Python ends its other threads as soon as they request the lock: it unwinds
-// their stacks, and C++ ends the process where a frame may not be left in this way. Here such a
-// thread waits for the end instead, as Python itself lets it from version 3.14 on.
+// When a process ends, Python ends its other threads as soon as they request the lock, by unwinding
+// their stacks. C++ ends the process if a frame on the stack may not be unwound (noexcept). So such
+// a thread waits here until the process has ended. Python does the same from version 3.14 on.
 #pragma once
 #include <Python.h>
 

@@ -1,4 +1,4 @@
-// The module that Python imports.
+// The Python module kernelweave._core.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,7 +15,7 @@ using namespace nb::literals;
 namespace kw {
 namespace {
 
-// Signals can only be looked at with the lock of the interpreter held.
+// Checks for Python signals, which requires the global interpreter lock.
 bool python_interrupt() {
   WithLock lock;
   return PyErr_CheckSignals() != 0;
@@ -28,8 +28,8 @@ NB_MODULE(_core, m) {
   using namespace kw;
   m.doc() = "The compiled core of kernelweave.";
 #if !defined(KW_LEAK_WARNINGS)
-  // Objects of a thread that a fork, or the end of the process, has left behind are never freed,
-  // and no leaks. Builds with sanitizers report all the same.
+  // Objects that belong to a thread are not freed if a fork or the end of the process leaves the
+  // thread behind. These are no leaks. Builds with sanitizers keep the warnings.
   nb::set_leak_warnings(false);
 #endif
   set_interrupt_hook(python_interrupt);

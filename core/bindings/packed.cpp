@@ -16,7 +16,7 @@ struct Items {
   int64_t size = 0;
 };
 
-// The items of a one-dimensional, contiguous array of exactly this type; none for None.
+// The items of a one-dimensional, contiguous array of exactly this type; an empty span for None.
 template <typename T>
 Items<T> items(const nb::object& array, const char* name) {
   if (array.is_none()) return {};

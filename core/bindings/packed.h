@@ -1,4 +1,4 @@
-// Packed sequences that NumPy arrays hold.
+// Packed sequences in NumPy arrays, as Python passes them to the core.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -9,8 +9,8 @@
 
 namespace kw {
 
-// The border at which sequences enter the core. Arrays of another type are refused, not converted:
-// the view must show what Python keeps. All else is checked here once, and relied on behind.
+// Checks sequences once when they enter the core; other code relies on it. Arrays of a wrong type
+// are refused and not converted, since the view must refer to the memory that Python owns.
 struct PackedSequences {
   PackedSequences(int64_t n, std::optional<int64_t> length, nanobind::object data, int letters,
                   nanobind::object unknown, nanobind::object lengths, nanobind::object starts);

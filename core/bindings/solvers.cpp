@@ -1,5 +1,5 @@
-// Functions of the core for solvers: the best alphas of a working set and the best weights of a
-// model, pair by pair.
+// Python functions of the solvers: the optimal alphas of a working set, and the optimal weights of
+// a quadratic model.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 

@@ -1,4 +1,4 @@
-// Weight stores for Python.
+// Python classes of weight stores.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct NamedStore {
   std::unique_ptr<Store> store;
   std::string kind;
 
-  // The sequences of a side, which the store's kernel can read.
+  // The sequences of a side, checked to be of the type that the store's kernel reads.
   const Table& sequences(const Side& side) const {
     require(side.tables.size() == 1, "a store reads one column of sequences");
     quantity->check(*side.tables[0], *side.tables[0]);
@@ -34,7 +34,7 @@ struct NamedStore {
   }
 };
 
-// The store of a kernel; `letters` will be added.
+// Creates the store of a kernel, for `letters` letters to be added.
 NamedStore store_of(const Source& source, int64_t letters) {
   if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
     return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
@@ -75,8 +75,9 @@ void merge(NamedStore& named, NamedStore& other) {
   });
 }
 
-// For kernels that count mismatches: a number for each word, the sum over the words of sequences
-// that agree with it at one place, times a function of their mismatches at the others.
+// For kernels that count mismatches: a number for each word u, the weighted sum over the words v of
+// the sequences that agree with u at one position of a function of their mismatches at the other
+// positions.
 Out place_weights(const Source& source, const Side& side, Vector delta, int64_t place,
                   Vector spectrum, int threads) {
   const auto* hamming = dynamic_cast<const HammingKernel*>(source.quantity.get());

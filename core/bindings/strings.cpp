@@ -1,4 +1,4 @@
-// Sequences and string kernels for Python.
+// Python classes and functions for sequences and string kernels.
 #include "bindings/strings.h"
 
 #include <nanobind/nanobind.h>
@@ -44,7 +44,7 @@ nb::object released(Growing<T>& values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
 }
 
-// Parts of the Python class `Sequences`.
+// The arrays of a Python `Sequences` object.
 nb::dict packed(SequenceBuilder& builder) {
   nb::dict parts;
   const bool ragged = builder.ragged(), masked = builder.unknown.size() > 0;
@@ -108,7 +108,7 @@ nb::bytes codes_of(const PackedSequences& packed, int64_t i) {
   return nb::bytes(codes.data(), codes.size());
 }
 
-// Letters [start, stop) of every sequence, read backwards if wanted, with codes mapped.
+// Letters [start, stop) of every sequence, reversed if requested, with codes mapped by a table.
 nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool backwards,
                  const nb::bytes& mapping) {
   SequenceBuilder builder(LetterTable{}, held.view.planes);
@@ -127,7 +127,7 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
   return packed(builder);
 }
 
-// Windows of `length` letters of sequence i, one from each start on.
+// Windows of `length` letters of sequence i, one for each start.
 nb::dict windows(const PackedSequences& held, int64_t i,
                  nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts,
                  int64_t length) {
@@ -156,7 +156,7 @@ nb::dict windows(const PackedSequences& held, int64_t i,
   return parts;
 }
 
-// The complete records so far, and their headers; the parser goes on without them.
+// Returns the complete records parsed so far and their headers, and removes them from the parser.
 nb::dict take_records(SequenceParser& parser) {
   nb::dict parts = packed(parser.builder);
   parser.builder.restart();

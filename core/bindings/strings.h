@@ -1,4 +1,4 @@
-// Sequences and string kernels for Python: their own file, called by module.cpp.
+// Declarations for the bindings of sequences and string kernels.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -8,7 +8,7 @@
 
 namespace kw {
 
-// A shared quantity that Python made with parameters.
+// A string quantity as Python sees it: the quantity with its parameters.
 struct Source {
   std::shared_ptr<const Quantity> quantity;
 };

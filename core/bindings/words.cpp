@@ -1,4 +1,4 @@
-// Weights of single words in sums of string kernels, for Python.
+// Python classes for the weights of single words in sums of string kernels.
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 

@@ -1,4 +1,5 @@
-// Rows of shared quantities, least recently used out first.
+// A cache of matrix rows that evicts the least recently used row first. A row belongs to one
+// example and contains the shared quantities of that example with all others.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -16,7 +17,7 @@ class RowCache {
       : row_values_(row_values),
         capacity_(row_values ? bytes / (row_values * int64_t(sizeof(double))) : 0) {}
 
-  // The row of example i, or null.
+  // Returns the cached row of example i, or null.
   const double* find(int64_t i) {
     const auto found = rows_.find(i);
     if (found == rows_.end()) return nullptr;
@@ -26,8 +27,8 @@ class RowCache {
 
   bool holds(int64_t i) const { return rows_.count(i) > 0; }
 
-  // Room for the row of example i, to be filled by the caller. The rows touched since the last
-  // `start_pass` are safe; null when only those are left.
+  // Returns uninitialised memory for the row of example i, which the caller fills. Rows used since
+  // the last `start_pass` are never evicted; returns null if nothing else can be evicted.
   double* insert(int64_t i) {
     if (capacity_ == 0) return nullptr;
     std::unique_ptr<double[]> values;
@@ -44,7 +45,7 @@ class RowCache {
     return order_.front().values.get();
   }
 
-  // Keeps at most so many bytes from now on.
+  // Sets the maximum number of bytes, and evicts rows until it is respected.
   void limit(int64_t bytes) {
     if (row_values_ == 0) return;
     capacity_ = std::min(capacity_, bytes / (row_values_ * int64_t(sizeof(double))));

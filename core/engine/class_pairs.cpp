@@ -11,12 +11,15 @@
 namespace kw {
 namespace {
 
-constexpr double kSubproblemAccuracy = 0.1;  // violation of a subproblem, relative to the largest
+// Tolerance of a subproblem, relative to the largest KKT violation.
+constexpr double kSubproblemAccuracy = 0.1;
 constexpr int64_t kSmoPerExample = 50, kLeastSmo = 1000;
-constexpr double kNoImprovement = 1e-10;  // of the constant model: less is rounding
+// The constant model counts as optimal if P0 - D is below this fraction of P0.
+constexpr double kNoImprovement = 1e-10;
 constexpr double kLeastTolerance = 1e-13;
 
-// The largest value of -a f - conj_i(a), which is the loss at f; the term has no entropy.
+// The loss at output f, computed from the conjugate: the maximum over a of -a f - conj_i(a). The
+// term must have no entropy.
 double loss_at(const DualTerm& term, int64_t i, double f) {
   const double slope = f + term.lin[i], lo = term.lo[i], hi = term.hi[i];
   const auto value = [&](double a) {
@@ -36,7 +39,7 @@ DualTerm shifted(const DualTerm& term, int64_t first) {
           term.ent + first, term.lo + first,  term.hi + first};
 }
 
-// Dual terms of a working set.
+// The dual terms of the examples of a working set.
 class WorkingTerm {
  public:
   WorkingTerm(const DualTerm& term, const std::vector<int64_t>& ids) {
@@ -57,7 +60,8 @@ class WorkingTerm {
 
 }  // namespace
 
-// Rows in large blocks: these go back to the system as a whole, single rows would stay in the heap.
+// Allocates rows in large blocks, which are returned to the system when they are freed. Rows
+// allocated one by one would stay in the heap.
 class RowMemory {
  public:
   double* take(int64_t n) {
@@ -80,7 +84,8 @@ class RowMemory {
   int64_t used_ = 0, size_ = 0;
 };
 
-// The rows of one pair, and of the classes by themselves, of one worker.
+// The cached kernel rows of one worker: rows over both classes of the present pair, and rows over a
+// single class, which are reused by later pairs.
 class PairRows {
  public:
   PairRows(const ClassPairs& all)
@@ -98,7 +103,7 @@ class PairRows {
     used_ = 0;
   }
 
-  // Computes the rows of some examples of the pair, at most capacity() of them.
+  // Computes the rows of the examples `ids` of the pair, at most capacity() of them.
   void need(const std::vector<int64_t>& ids) {
     std::vector<int64_t> missing;
     for (const int64_t i : ids)
@@ -108,7 +113,7 @@ class PairRows {
       used_ = 0;
       missing = ids;
     }
-    std::vector<int64_t> of_a, of_b;  // positions in their class
+    std::vector<int64_t> of_a, of_b;  // positions inside their class
     for (const int64_t i : missing) {
       if (used_ == int64_t(pool_.size())) pool_.push_back(memory_.take(all_.widest_));
       rows_[i] = pool_[used_++];
@@ -134,7 +139,8 @@ class PairRows {
   int64_t capacity() const { return capacity_; }
 
  private:
-  // Copies the part of rows that belongs to their own class, which is computed if it is new.
+  // Copies the part of rows that lies inside the example's own class; computes it if it is not
+  // cached.
   void fill_own(int64_t c, const std::vector<int64_t>& ids, int64_t offset) {
     const int64_t n = all_.classes_[c].n, bytes = n * int64_t(sizeof(double));
     std::vector<int64_t> missing;
@@ -153,7 +159,7 @@ class PairRows {
                     [&](int64_t r, int64_t j0, const double* values, int64_t count) {
                       std::copy_n(values, count, own_[c][missing[r]] + j0);
                     });
-    } catch (...) {  // rows that were not filled must not be found
+    } catch (...) {  // rows that were not filled must not count as cached
       for (const int64_t i : missing) own_[c][i] = nullptr;
       throw;
     }
@@ -162,8 +168,10 @@ class PairRows {
 
   const ClassPairs& all_;
   const ClassPairs::Pair* pair_ = nullptr;
-  std::vector<double*> rows_, pool_;       // of the examples of the pair, or null; all of them
-  std::vector<std::vector<double*>> own_;  // rows inside a class, or null
+  // rows_: by example of the pair, or null; pool_: all rows allocated.
+  std::vector<double*> rows_, pool_;
+  // By class and example: the row inside the class, or null.
+  std::vector<std::vector<double*>> own_;
   RowMemory memory_, own_memory_;
   const int64_t capacity_, own_bytes_;
   int64_t used_ = 0, own_used_ = 0;
@@ -172,7 +180,7 @@ class PairRows {
 
 namespace {
 
-// One pair, solved by working sets.
+// The problem of one pair of classes, solved by decomposition (working sets).
 class PairProblem {
  public:
   PairProblem(PairRows& rows, const DualTerm& term, int64_t q, double constant, double* alpha,
@@ -189,7 +197,7 @@ class PairProblem {
     for (int64_t i = 0; i < q; ++i) refresh(i);
   }
 
-  // Returns the relative gap.
+  // Solves the problem and returns its relative duality gap.
   double solve(const PairTarget& target) {
     from_scratch();
     double tolerance = kInfinity;
@@ -221,7 +229,7 @@ class PairProblem {
     down_[i] = conj_.slope_down(i, alpha_[i]);
   }
 
-  // The relative duality gap, with a bias that is nearly the best.
+  // The relative duality gap, with a nearly optimal bias.
   double gap() const {
     double losses = 0.0, conjugates = 0.0, norm = 0.0;
     for (int64_t i = 0; i < q_; ++i) {
@@ -248,7 +256,7 @@ class PairProblem {
     for (; r < ids.size(); ++r) simd().axpy(delta[r], rows_.row(ids[r]), F_, q_);
   }
 
-  // Outputs of alpha that carry no rounding of earlier changes.
+  // Recomputes the outputs from alpha, which removes the rounding errors of earlier updates.
   void from_scratch() {
     std::fill_n(F_, q_, 0.0);
     std::vector<int64_t> ids;
@@ -268,8 +276,9 @@ class PairProblem {
     flush();
   }
 
-  // Examples with a row that are free or violate the KKT conditions, which cost no kernel values,
-  // and the worst violators of both sides among the others.
+  // Selects a working set. First all examples with a cached row that are free or violate the KKT
+  // conditions, since they need no new kernel values; then the worst violators of both sides among
+  // the others.
   std::vector<int64_t> select(int64_t most, int64_t fresh) {
     std::vector<int64_t> known, rising, falling;
     for (int64_t i = 0; i < q_; ++i) {
@@ -294,8 +303,8 @@ class PairProblem {
     return known;
   }
 
-  // Keeps the examples with the smallest values; or, at the beginning, where all are alike, evenly
-  // spaced ones.
+  // Keeps the examples with the smallest values. In the first iteration all values are equal; then
+  // evenly spaced examples are kept.
   template <typename Value>
   static void take(std::vector<int64_t>& ids, int64_t count, bool spaced, Value&& value) {
     const int64_t n = int64_t(ids.size());

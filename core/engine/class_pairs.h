@@ -1,12 +1,14 @@
-// The two-class problems of all pairs of classes over the same examples (one against one).
+// Two-class SVMs for all pairs of classes of one training set (one against one).
 //
-// The examples are sorted by class. Pair (a, b), a < b, consists of the examples of class a, then
-// those of class b; pairs are in the order (0, 1), (0, 2), ..., (1, 2), ... Vectors over all pairs
-// (alpha, outputs, dual terms) have one pair after the other.
+// The examples are sorted by class. Pair (a, b), a < b, consists of the examples of class a,
+// followed by those of class b; pairs are in the order (0, 1), (0, 2), ..., (1, 2), ... Vectors
+// over all pairs (alpha, outputs, dual terms) concatenate the vectors of the pairs.
 //
-// A pair is solved by working sets. The rows of a working set are computed together; the part of a
-// row that belongs to the class of its example is the same in all pairs of that class, and is kept
-// from pair to pair. Every worker has rows of its own, so that workers share nothing that changes.
+// Every pair is the convex problem of solvers/subproblem.h over all of its examples, solved by
+// decomposition: working sets are selected by KKT violation until the relative duality gap is small
+// enough. The kernel rows of a working set are computed together. The part of a row inside the
+// class of its example is the same in all pairs of that class and is reused. Every worker has its
+// own rows, so that workers share no mutable state.
 #pragma once
 #include <memory>
 #include <span>
@@ -20,15 +22,16 @@ namespace kw {
 
 struct PairTarget {
   double gap;           // relative duality gap at which a pair is solved
-  int64_t working_set;  // examples of a working set
-  int64_t fresh;        // of them, those whose rows are new
-  int64_t most_sets;    // working sets after which a pair is given up
+  int64_t working_set;  // maximum number of examples of a working set
+  int64_t fresh;        // maximum number of them whose rows are not cached
+  int64_t most_sets;    // maximum number of working sets per pair
 };
 
 class ClassPairs {
  public:
-  // starts: position of the first example of each class, and the number of examples. With
-  // `combine` all kernels are evaluated as one piecewise polynomial of each shared quantity.
+  // starts: position of the first example of each class, then the number of examples. With
+  // `combine` the weighted sum of all kernels is evaluated as one piecewise polynomial of each
+  // shared quantity.
   ClassPairs(std::shared_ptr<const Program> program, const Side& side, std::vector<int64_t> starts,
              int64_t cache_bytes, int threads, bool combine);
 
@@ -39,11 +42,12 @@ class ClassPairs {
 
   // Sets the weights of the kernels.
   void weigh(const double* weights);
-  // Improves alpha of some pairs, and sets their outputs, computed from scratch at the end.
-  // constants: primal value of the constant model of every pair; gaps: one for each chosen pair.
+  // Improves alpha of the chosen pairs, and sets their outputs, which are computed from scratch at
+  // the end. constants: primal value of the constant model of every pair; gaps: the relative
+  // duality gap of each chosen pair.
   void solve(IdSpan chosen, const DualTerm& term, const double* constants, const PairTarget& target,
              double* alpha, double* outputs, double* gaps) const;
-  // out: the combined outputs of alpha.
+  // out: the combined outputs of alpha, pair by pair.
   void outputs(const double* alpha, double* out) const;
   // out (pairs x M): alpha' K_m alpha of each pair.
   void quadratic(const double* alpha, double* out) const;
@@ -54,12 +58,13 @@ class ClassPairs {
     int64_t a, b, first, n_a, n_b;
     int64_t size() const { return n_a + n_b; }
   };
-  // Memory of a worker for tiles of shared quantities; what `sweep` allocates for every call takes
-  // longer than the few rows of a working set.
+  // Scratch memory of a worker. `sweep` would allocate it in every call, which takes longer than
+  // computing the few rows of a working set.
   struct Scratch {
     std::vector<double> tile, stack;
   };
-  // Calls visit(r, j0, values, n) for some examples of class a against all of class b.
+  // Calls visit(r, j0, values, n) with the kernel values of row r, an example of class a, and
+  // examples [j0, j0 + n) of class b.
   template <typename Visit>
   void each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const;
   void combined_row(const RowView& view, double* stack, double* values) const;
@@ -67,12 +72,12 @@ class ClassPairs {
   const std::shared_ptr<const Program> program_;
   std::vector<Side> classes_;
   std::vector<Pair> pairs_;
-  int64_t widest_ = 0;  // examples of the largest pair
+  int64_t widest_ = 0;  // number of examples of the largest pair
   const int64_t cache_bytes_;
   const int threads_;
   std::vector<double> weights_;
   std::vector<Group> groups_;
-  std::vector<Profile> profiles_;  // one for each plane, or none
+  std::vector<Profile> profiles_;  // one for each plane; empty if kernels are evaluated one by one
 };
 
 }  // namespace kw

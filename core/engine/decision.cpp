@@ -34,7 +34,7 @@ void Decision::decide(const Side& b, int threads, double* out) {
   for (int64_t c = 0; c < outputs_; ++c) plan.apply(found->sums[c], threads, out + c * b.n);
 }
 
-// Row by row, the kernels of each output being one.
+// Row by row, after combining the kernels of each output into one.
 bool Decision::combine(const LinearPlan& plan, int threads, int64_t n, double* out) const {
   for (int64_t c = 0; c < outputs_; ++c)
     if (!plan.combine(rows_, coefficients(c), weights_.data() + c * program_->n_kernels(), threads,
@@ -49,8 +49,8 @@ const Decision::Compiled* Decision::known(const LinearPlan& plan) const {
   return one;
 }
 
-// Null where rows are cheaper. Where another thread has compiled the same meanwhile, its work is
-// taken.
+// Returns null if evaluating rows is cheaper. If another thread compiled the same plan meanwhile,
+// its result is used.
 const Decision::Compiled* Decision::compile(const LinearPlan& plan, int threads) {
   auto fresh = std::make_unique<Compiled>();
   fresh->bundles = plan.bundles();

@@ -1,8 +1,9 @@
-// Decision functions of fixed examples and coefficients, for new examples:
+// Decision functions of fixed examples and coefficients, evaluated on new examples:
 //
 //   f_c(x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x)
 //
-// The sums are compiled once, as soon as there are so many new examples that it pays.
+// The sums over i are compiled once (into weight vectors, tries or tables of words) if the number
+// of new examples seen so far justifies the cost.
 #pragma once
 #include <atomic>
 
@@ -12,18 +13,18 @@ namespace kw {
 
 class Decision {
  public:
-  // coef: outputs x a.n, weights: outputs x M.
+  // coef: (outputs, a.n); weights: (outputs, M).
   Decision(std::shared_ptr<const Program> program, Side a, std::vector<double> coef,
            std::vector<double> weights, int64_t outputs);
 
   int64_t outputs() const { return outputs_; }
   ~Decision();
-  // out: outputs x b.n. It may be called from several threads.
+  // out: (outputs, b.n). Thread-safe.
   void decide(const Side& b, int threads, double* out);
 
  private:
-  // The sums of each output, compiled by plans with equal bundles. Once in the list it is never
-  // changed: no thread waits for another one, and a fork sees no partial state.
+  // The compiled sums of each output, for plans with equal bundles. An entry of the list never
+  // changes once it is in: readers need no lock, and a fork never copies a partial state.
   struct Compiled {
     std::vector<LinearBundle> bundles;
     std::vector<std::vector<std::unique_ptr<Sums>>> sums;
@@ -42,7 +43,7 @@ class Decision {
   const std::vector<double> coef_, weights_;
   const int64_t outputs_;
   const std::vector<int64_t> rows_;
-  std::atomic<const Compiled*> compiled_ = nullptr;  // the first one of a list
+  std::atomic<const Compiled*> compiled_ = nullptr;  // head of a linked list
 };
 
 }  // namespace kw

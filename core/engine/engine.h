@@ -1,6 +1,10 @@
-// The engine keeps the examples. A solver reads the kernel inside a working set (block), changes
-// some alphas (add), and reads outputs[m, i] = sum_j alpha_j k_m(x_j, x_i). The rows of the shared
-// quantities are cached; weights of kernels may change without any kernel being evaluated again.
+// The engine for a few kernels: it holds the examples and the outputs of every kernel,
+//
+//   outputs[m, i] = sum_j alpha_j k_m(x_j, x_i).
+//
+// A solver reads the kernel matrix of a working set (`block`), changes some alphas (`add`), and
+// reads the outputs. Rows of the shared quantities are cached. Kernel weights are applied
+// afterwards, so that new weights need no kernel evaluation.
 #pragma once
 #include <memory>
 #include <vector>
@@ -21,23 +25,23 @@ class Engine {
   double reads() const { return reads_of(rows_->program(), rows_->side()); }
   int threads() const { return rows_->threads(); }
 
-  // out (count x count): sum_m weights[m] k_m inside a working set.
+  // out (count x count): sum_m weights[m] k_m between the examples of a working set.
   void block(IdSpan ids, const double* weights, double* out);
-  // out (M x count x count): every k_m inside a working set.
+  // out (M x count x count): every k_m between the examples of a working set.
   void blocks(IdSpan ids, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(IdSpan ids, std::span<const double> delta);
-  // True if the cache has room for all that products keep.
+  // True if the cache has enough memory for everything that matrix-vector products keep.
   bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
   // True if most of the time of a product does not depend on the number of examples.
   bool products_are_fixed() const { return linear_.products_are_fixed(); }
-  // The matrices of the kernels, for products with vectors; null where these are no cheaper than
-  // rows, or must keep more than there is room for.
+  // The kernel matrices as operators for matrix-vector products; null if products are no cheaper
+  // than rows, or need more memory than is left.
   std::unique_ptr<Products> products() const;
-  // out[m, i] = sum_j v[j] k_m(x_j, x_i); false where rows are the cheaper or only way.
+  // out[m, i] = sum_j v[j] k_m(x_j, x_i). Returns false if rows are cheaper or the only way.
   bool multiply(const double* v, double* out) const;
   void diagonal(double* out) const;
-  // The same examples and outputs, fewer of them; rows that were cached stay cached.
+  // Returns an engine for some of the examples, with their outputs and cached rows.
   std::unique_ptr<Engine> subset(IdSpan ids);
 
  private:

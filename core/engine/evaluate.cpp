@@ -8,7 +8,8 @@
 #include "system/recycled.h"
 
 namespace kw {
-// By way of a tile that is small and does not lie in one set of the cache, whatever n is.
+// By tiles that are copied to a contiguous buffer: whole columns of a matrix of 2^k columns would
+// share one set of the cache.
 void mirror_upper(double* matrix, int64_t n) {
   constexpr int64_t kTile = 32;
   double tile[kTile][kTile + 1];
@@ -90,7 +91,7 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
   for (int64_t c = 0; c < outputs; ++c)
     for (int64_t m = 0; m < kernels; ++m)
       if (weights[c * kernels + m] != 0.0) used[m] = 1.0;
-  // The outputs that use an example, one example after the other: with one against one, few do.
+  // The outputs that use an example, in order of the examples. With one against one only few do.
   std::vector<int64_t> first(a.n + 1, 0);
   for (int64_t c = 0; c < outputs; ++c)
     for (int64_t r = 0; r < a.n; ++r) first[r + 1] += coef[c * a.n + r] != 0.0;

@@ -1,4 +1,4 @@
-// The kernels of one plane as functions of one number, and their approximation by piecewise
+// The kernels of one plane as functions of one real number, and their approximation by piecewise
 // polynomials in double (profile.h) or single precision (single_passes.h).
 #pragma once
 #include <bit>
@@ -12,8 +12,8 @@
 
 namespace kw {
 
-// Polynomials of degree kTerms - 1 on cells: from values at the Chebyshev points of a cell, whose
-// places are in [-half, half], to coefficients of the powers of the place.
+// Converts values at the Chebyshev points of a cell to coefficients of a polynomial of degree
+// kTerms - 1. Its argument is the offset from the middle of the cell, in [-half, half].
 template <int kTerms>
 class CellBasis {
  public:
@@ -27,9 +27,9 @@ class CellBasis {
   double point(int k, double low, double high) const {
     return low + 0.5 * (high - low) * (1.0 + node_[k] / half_);
   }
-  // Coefficient of power d of the polynomial that is 1 at node k and 0 at the others.
+  // Coefficient of power d of the Lagrange polynomial of node k: 1 at node k, 0 at the others.
   double operator()(int k, int d) const { return c_[k][d]; }
-  // Values at the points of cells become coefficients, in place.
+  // Replaces values at the Chebyshev points of cells by coefficients.
   void to_coefficients(std::vector<double>& values) const {
     for (size_t cell = 0; cell < values.size(); cell += kTerms) {
       double here[kTerms];
@@ -58,8 +58,8 @@ class CellBasis {
   double half_, node_[kTerms], c_[kTerms][kTerms];
 };
 
-// Chebyshev points of the first cells of a grid, kTerms for each. Numbers s + shift of a cell have
-// the same leading bits: all but the last `tail` bits of a Scalar.
+// The Chebyshev points of the first cells of a grid, kTerms for each cell. All numbers s + shift of
+// a cell agree in all but the last `tail` bits of a Scalar.
 template <std::floating_point Scalar, int kTerms>
 std::vector<double> cell_points(Scalar shift, int64_t cells, int tail,
                                 const CellBasis<kTerms>& basis) {
@@ -90,8 +90,8 @@ class Functions {
     return members;
   }
 
-  // Calls sink(m, values, first, count) for the values of each kernel m, or of those with a weight
-  // that is not zero, at points [first, first + count).
+  // Calls sink(m, values, first, count) with the values of kernel m at points [first, first +
+  // count), for each kernel. If weights are given, kernels with weight 0 are skipped.
   template <std::invocable<int64_t, const double*, int64_t, int64_t> Sink>
   void tabulate(const Program& program, const std::vector<double>& points, Sink&& sink,
                 const double* weights = nullptr) const {
@@ -107,8 +107,8 @@ class Functions {
     }
   }
 
-  // Coefficients of sum_m weights[m] k_m on cells whose Chebyshev points are given: kTerms for
-  // each.
+  // Coefficients of sum_m weights[m] k_m, kTerms for each cell, from the Chebyshev points of the
+  // cells.
   template <int kTerms>
   std::vector<double> fit(const Program& program, const std::vector<double>& points,
                           const CellBasis<kTerms>& basis, const double* weights) const {
@@ -121,8 +121,8 @@ class Functions {
     return values;
   }
 
-  // The largest of end, end / 2, end / 4, ... up to which no kernel moves from its value at zero by
-  // more than a part of its size; nothing less than 1e-300.
+  // Returns the largest of end, end / 2, end / 4, ... up to which every kernel differs from its
+  // value at 0 by at most `part` of its size; at least 1e-300.
   double still(const Program& program, double end, double part) const {
     const std::vector<double> ends = values_at(program, {0.0, end});
     double s = end;
@@ -148,7 +148,7 @@ class Functions {
     return found;
   }
 
-  // For each kernel its values at a few points.
+  // The values of each kernel at a few points.
   std::vector<double> values_at(const Program& program, const std::vector<double>& points) const {
     std::vector<double> values;
     tabulate(program, points, [&](int64_t, const double* v, int64_t, int64_t n) {

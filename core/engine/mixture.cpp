@@ -6,8 +6,8 @@
 namespace kw {
 namespace {
 
-// Sums of pairs that are collected apart, so that threads need not wait for each other. How many
-// there are must not depend on the threads: the order of sums would.
+// Number of parts of the pairs that have separate sums, so that threads need no lock. It does not
+// depend on the number of threads: otherwise the order of summation, and so the rounding, would.
 constexpr int64_t kMostParts = 16;
 
 }  // namespace
@@ -80,12 +80,12 @@ Mixture::Moments Mixture::no_moments(int64_t count) const {
   return moments;
 }
 
-// The pairs of row r with the columns of a view, which begin at r or after it.
+// Adds the pairs of row r with the columns of a view, which begin at column r or later.
 void Mixture::collect(const RowView& view, int64_t r, std::span<const double> alpha,
                       std::vector<Buffer<double>>& sums) const {
   for (size_t p = 0; p < profiles_.size(); ++p) {
     const Grid& grid = profiles_[p].grid();
-    // A pair off the diagonal counts twice.
+    // a pair off the diagonal stands for two
     const int64_t once = view.j0 == r ? 1 : 0;
     const double* others = alpha.data() + view.j0;
     simd().cells->moments(view.planes[p], grid, alpha[r], others, sums[p].data(), once);
@@ -141,7 +141,8 @@ void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
   const std::vector<int64_t> every = all_ids(count);
   std::vector<int64_t> others;
   Moments moments = no_moments(count);
-  // A column belongs to one part; what rows get from the columns after them is collected apart.
+  // A column belongs to one part only. Contributions of later columns to the rows are summed
+  // separately.
   std::vector<double> columns(count, 0.0);
   std::vector<Buffer<double>> rows(moments.size(), Buffer<double>(count, 0.0));
   sweep(
@@ -207,7 +208,7 @@ void Mixture::spread(std::span<const double> alpha, IdSpan columns,
                                out[p] + r * nodes.count(), view.n);
         }
       },
-      Visits{.by_rows = true});  // the sums of a row belong to one thread, and have one order
+      Visits{.by_rows = true});  // one thread sums a row, in a fixed order
 }
 
 void Mixture::add_single(IdSpan ids, std::span<const double> delta) {

@@ -1,7 +1,7 @@
-// An engine for families: all kernels are functions of shared quantities, so that their weighted
-// sum is evaluated as one function (profile.h). It keeps the combined outputs of one set of
-// weights; new weights cost one pass over the support examples, and the number of kernels hardly
-// matters.
+// The engine for families. All kernels are functions of shared quantities, so that their weighted
+// sum is one function of each quantity and is evaluated as such (profile.h). The engine keeps the
+// combined outputs under the present weights. New weights need one pass over the support vectors,
+// whose cost hardly depends on the number of kernels.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,11 +15,11 @@ namespace kw {
 class Mixture {
  public:
   explicit Mixture(std::unique_ptr<SharedRows> rows);
-  // One for some of the examples of another, whose profiles and single passes it is given.
+  // A subset of another engine, whose profiles and single-precision passes it takes over.
   Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
           std::unique_ptr<SinglePasses> single);
 
-  // True if a program consists of such kernels only.
+  // True if every kernel of the program is a function of one shared quantity.
   static bool serves(const Program& program);
 
   int64_t n() const { return rows_->side().n; }
@@ -27,32 +27,32 @@ class Mixture {
   int64_t cached_rows() const { return rows_->cached(); }
   double* combined() { return combined_.data(); }
 
-  // Sets the weights; the combined outputs are those of alpha = 0 then.
+  // Sets the weights; the combined outputs are reset to those of alpha = 0.
   void weigh(const double* weights);
-  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i). Rows are cached if it
-  // `keeps` them.
+  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i). If `keeps`, new rows are
+  // cached.
   void add(IdSpan ids, std::span<const double> delta, bool keeps = true);
-  // out (count x count): the combined kernel inside a working set.
+  // out (count x count): the combined kernel between the examples of a working set.
   void block(IdSpan ids, double* out);
-  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]); or what the first rows add to it,
-  // each with itself and all after it.
+  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]). `quadratic_of_rows` adds
+  // the contribution of the pairs (r, s) and (s, r) with r < rows and s >= r.
   void quadratic(IdSpan ids, std::span<const double> alpha, double* out);
   void quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double> alpha,
                          double* out) const;
-  // The same, and the combined outputs of alpha from scratch: pairs of ids are evaluated once for
-  // both, and for both of their examples. No rows are cached.
+  // The same; also recomputes the combined outputs of alpha. Each pair of ids is evaluated once for
+  // both results and both of its examples. No rows are cached.
   void combine(IdSpan ids, std::span<const double> alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
   void outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels, double* out) const;
-  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), spread over the nodes next to
-  // the values of the pairs with a column. Its product with the values of a kernel at the nodes is
-  // the output of that kernel, within about 1e-6.
+  // For each plane p, out[p] (columns x nodes): the vector alpha (n), distributed over the
+  // interpolation nodes next to the shared quantity of each pair. The product of this matrix with
+  // the values of a kernel at the nodes is the output of the kernel, within about 1e-6.
   void spread(std::span<const double> alpha, IdSpan columns, const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
-  // The same as `add`, `block` and `outputs` in single precision (single_passes.h): outputs of all
-  // kernels for some examples, out (kernels x columns); `add_single_at` leaves other examples
-  // alone.
+  // `add`, `block` and `outputs` in single precision (single_passes.h). outputs_single: outputs of
+  // all kernels for some examples, out (kernels x columns). add_single_at: changes the outputs of
+  // the examples `columns` only.
   bool has_single_passes() const { return bool(single_); }
   void add_single(IdSpan ids, std::span<const double> delta);
   void block_single(IdSpan ids, double* out) const;
@@ -63,20 +63,20 @@ class Mixture {
   std::unique_ptr<Mixture> subset(IdSpan ids);
 
  private:
-  // Sums of pairs, collected in parts and in the cells of each plane.
+  // Moments of the pairs: for each part and each plane, the sums for every cell.
   using Moments = std::vector<std::vector<Buffer<double>>>;
   Moments no_moments(int64_t count) const;
   void collect(const RowView& view, int64_t r, std::span<const double> alpha,
                std::vector<Buffer<double>>& sums) const;
   void integrate(Moments& moments, double* out) const;
-  // The combined kernel of a row: sums of the columns of a view grow by a factor times it, or
-  // values[j] is that of a column of the view.
+  // The combined kernel of a row. `add_row` adds its multiple to the sums of the columns of a view;
+  // the other one writes the value of every column.
   void add_row(const RowView& view, double factor, double* sums) const;
   void evaluate_row(const RowView& view, double* values) const;
 
   std::unique_ptr<SharedRows> rows_;
   std::vector<Profile> profiles_;         // one for each plane
-  std::unique_ptr<SinglePasses> single_;  // null where they do not serve
+  std::unique_ptr<SinglePasses> single_;  // null if single precision is not accurate enough
   std::vector<double> combined_;
 };
 

@@ -7,8 +7,8 @@
 namespace kw {
 namespace {
 
-// Changes of a kernel, relative to its size: from zero to the shift of the cells, and from zero to
-// the first node.
+// Largest changes of a kernel, relative to its size, between zero and the shift of the grid, and
+// between zero and the first node.
 constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-9;
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }
@@ -44,7 +44,8 @@ void Profile::weigh(const Program& program, const double* weights) {
   std::copy(found.begin(), found.end(), coefficients_.begin());
 }
 
-// A sum of interpolated values is a weighted sum over nodes: the moments give the weights.
+// The sum over pairs of an interpolated function is a weighted sum of its values at the nodes; the
+// moments determine these weights.
 void Profile::integrate(const Program& program, const double* moments, double* out) const {
   std::vector<double> weights(coefficients_.size(), 0.0);
   for (int64_t cell = 0; cell < grid_.cells(); ++cell) {

@@ -1,10 +1,10 @@
-// Functions of one number as piecewise cubic polynomials.
+// Weighted sums of kernels of one shared quantity, as piecewise cubic polynomials.
 //
-// The kernels of a family are functions of one shared quantity s, so that a weighted sum of them is
-// one function of s as well, and costs the same however many kernels it is made of. The line is cut
-// into cells, 256 for every factor of two of |s| + shift, found by the leading bits of that number;
-// the shift is so small that no kernel changes much from zero to it. For exp(-gamma s) the cubic
-// through the Chebyshev points of a cell is within 4e-13 of it.
+// The kernels of a family are functions of one shared quantity s, so that their weighted sum is one
+// function of s as well, and costs the same for any number of kernels. The real line is divided
+// into cells, 256 for every factor of two of |s| + shift; the leading bits of that number select
+// the cell. The shift is so small that no kernel changes much between zero and it. For exp(-gamma
+// s) the cubic through the Chebyshev points of a cell is within 4e-13 of the function.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -17,15 +17,16 @@ namespace kw {
 
 class Profile {
  public:
-  // For the kernels of one plane, whose values are at most `bound` in size.
+  // For the kernels of one plane, whose values are at most `bound` in absolute value.
   Profile(const Program& program, int64_t plane, double bound, bool both_signs);
 
   // Sets the function to sum_m weights[m] k_m.
   void weigh(const Program& program, const double* weights);
-  // out[m] += the sum of k_m over all pairs whose moments were collected, for its kernels m.
+  // out[m] += the sum of k_m over all pairs whose moments were collected, for the kernels m of the
+  // plane.
   void integrate(const Program& program, const double* moments, double* out) const;
-  // Its kernels, and their values at the nodes of piecewise cubic functions that are within 1e-6
-  // of them: a row for each.
+  // The kernels of the plane, and the matrix (kernels x nodes) of their values at the interpolation
+  // nodes. Cubic interpolation between the nodes is within 1e-6 of each kernel.
   std::vector<int64_t> kernels() const { return functions_.kernels(); }
   void sample(const Program& program, double* out) const;
 
@@ -39,7 +40,7 @@ class Profile {
   Functions functions_;
   Grid grid_;
   Nodes nodes_;
-  Buffer<double> coefficients_;  // a cell does not lie across cache lines
+  Buffer<double> coefficients_;  // aligned: a cell does not cross a cache line
 };
 
 }  // namespace kw

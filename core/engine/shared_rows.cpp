@@ -3,7 +3,7 @@
 namespace kw {
 namespace {
 
-// Values of a cached row: all planes, or none where computing is as cheap as fetching.
+// Number of values of a cached row: all planes, or 0 if computing a row is as cheap as reading it.
 int64_t cached_values(const Program& program, const Side& side) {
   for (size_t s = 0; s < program.sources().size(); ++s)
     if (program.sources()[s]->reads(*side.tables[s]) > 0.5) return program.n_planes() * side.n;
@@ -28,7 +28,8 @@ double SharedRows::reads() const {
   return reads;
 }
 
-// Gathering a value reads those up to the next one as well, up to a cache line.
+// Reads are by cache lines: gathering one value costs as much as reading all values up to the next
+// one, at most a line.
 bool SharedRows::gathers(int64_t count) const {
   constexpr double kLine = 8.0;  // values of a cache line of 64 bytes
   const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
@@ -36,8 +37,9 @@ bool SharedRows::gathers(int64_t count) const {
 }
 
 bool SharedRows::keeps_rows(int64_t count) const {
-  constexpr int64_t kMany = 4096;  // rows
-  constexpr double kCheap = 4.0;   // cost of a pair, in values read
+  // Number of rows from which on cheap values are not cached.
+  constexpr int64_t kMany = 4096;
+  constexpr double kCheap = 4.0;  // cost of a pair, in units of reading one cached value
   return count < kMany || reads() > kCheap;
 }
 

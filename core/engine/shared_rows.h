@@ -1,4 +1,4 @@
-// Rows of shared quantities, computed in tiles or read from a cache.
+// Rows of shared quantities for the engines: computed in tiles (sweep.h) or read from a cache.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -12,12 +12,12 @@ namespace kw {
 
 // How rows are visited.
 struct Visits {
-  bool by_rows = false;  // a row from its first column to its last, by one thread
+  bool by_rows = false;  // one thread visits a row, from its first column to its last
   bool keeps = true;     // new rows may be cached
 };
 
-// Rows that are cached, as a source of `sweep`: read in place, or, if `ids` are given, the values
-// of these examples are gathered from each row. A row has n values of each plane.
+// Cached rows as a source of `sweep`. Rows are read in place; or, if `ids` are given, the values of
+// these examples are gathered from each row. A row has n values for each plane.
 class CachedRows {
  public:
   CachedRows(std::vector<const double*> rows, int64_t n, int64_t planes, int64_t columns,
@@ -25,7 +25,7 @@ class CachedRows {
       : rows_(std::move(rows)), n_(n), planes_(planes), columns_(columns), ids_(ids) {}
 
   int64_t pack_rows() const { return int64_t(rows_.size()); }
-  int64_t tile_rows() const { return 1; }  // rows lie in memory of their own
+  int64_t tile_rows() const { return 1; }  // rows are not contiguous in memory
   int64_t tile_columns() const { return columns_; }
   int64_t tile_size() const { return ids_.empty() ? 0 : planes_ * columns_; }
   void pack(IdSpan) {}
@@ -53,35 +53,36 @@ class SharedRows {
   int64_t cache_bytes() const { return cache_bytes_; }
   int64_t cached() const { return cache_.size(); }
 
-  // The rows of some examples against all examples, cached rows first (see `sweep`).
+  // Visits the rows of the examples `ids` against all examples, cached rows first (see `sweep`).
   template <RowVisitor Visit>
   void each_row(IdSpan ids, Visit&& visit, Visits visits = {});
 
-  // The rows of some examples against each other: visit(r, view, ...) is called for every position
-  // r of `ids`, the views covering the positions from r on in tiles. Cached rows are used, if
-  // reading is cheaper than computing, up to the first that is missing.
+  // Visits the upper triangle of the kernel matrix of `ids`: visit(r, view, ...) is called for
+  // every position r of `ids`, with views that cover the positions from r on. If reading is cheaper
+  // than computing, cached rows are used up to the first one that is missing.
   template <RowVisitor Visit>
   void each_upper_row(IdSpan ids, Visit&& visit, int64_t parts = 0);
 
-  // Positions of `ids` in the order in which `each_upper_row` is fastest: those of cached rows
-  // first if they are used.
+  // The positions of `ids` in the order in which `each_upper_row` is fastest: those with cached
+  // rows first, if cached rows are used.
   std::vector<int64_t> cached_first(IdSpan ids) const;
 
-  // out (count x count), symmetric: fill(view, stack, values) sets the values of a view.
+  // out (count x count), symmetric. fill(view, stack, values) computes the values of a view.
   template <std::invocable<const RowView&, double*, double*> Fill>
   void block(IdSpan ids, double* out, Fill&& fill);
 
-  // The same for some of the examples. The two share the memory of the cache, half each; rows that
-  // were cached stay cached as far as they fit.
+  // Returns the same for some of the examples. Each of the two then has half of the memory of the
+  // cache; cached rows are copied while they fit.
   std::unique_ptr<SharedRows> subset(IdSpan ids);
 
  private:
   // Cost of the values of a pair, in units of reading one value from a long row.
   double reads() const;
-  // True if rows of so many examples against each other are read rather than computed.
+  // True if the rows of `count` examples against each other are gathered from the cache, not
+  // computed.
   bool gathers(int64_t count) const;
-  // True if so many new rows are cached: writing to new memory costs more than cheap values, and
-  // passes over many examples are rare.
+  // True if `count` new rows are cached. If values are cheap and the pass is over many examples,
+  // writing to new memory would cost more than it saves.
   bool keeps_rows(int64_t count) const;
 
   std::shared_ptr<const Program> program_;
@@ -94,7 +95,7 @@ class SharedRows {
 template <RowVisitor Visit>
 void SharedRows::each_row(IdSpan ids, Visit&& visit, Visits visits) {
   const int64_t planes = program_->n_planes();
-  std::vector<int64_t> known, missing;  // positions of ids
+  std::vector<int64_t> known, missing;  // positions in `ids`
   std::vector<const double*> rows;
   cache_.start_pass();
   for (int64_t r = 0; r < int64_t(ids.size()); ++r) {
@@ -105,7 +106,7 @@ void SharedRows::each_row(IdSpan ids, Visit&& visit, Visits visits) {
     }
     (row ? known : missing).push_back(r);
   }
-  // Long stretches of a row are read faster than short ones.
+  // Long ranges of a row are read faster than short ones.
   const int64_t columns = std::clamp(side_.n / threads_, kTileColumns, 4 * kTileColumns);
   const std::vector<int64_t> cached = gather(ids.data(), known);
   sweep(CachedRows(std::move(rows), side_.n, planes, columns),
@@ -128,7 +129,7 @@ void SharedRows::each_row(IdSpan ids, Visit&& visit, Visits visits) {
             visit(missing[k], view, stack, part);
           },
           {.by_rows = visits.by_rows});
-  } catch (...) {  // rows that were not filled must not be found
+  } catch (...) {  // rows that were not filled must not count as cached
     for (int64_t example : computed) cache_.drop(example);
     throw;
   }

@@ -8,18 +8,20 @@
 namespace kw {
 namespace {
 
-// Changes of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
+// Largest changes of a kernel, relative to its size: between zero and the shift of the grid, and by
+// rounding of the distance.
 constexpr double kSlightSingle = 0.5, kRounding = 1e-3;
-// Rounding error of a distance, relative to typical squared norms. Examples with larger norms have
-// larger errors until the next pass in double precision.
+// Rounding error of a squared distance, relative to typical squared norms. Examples with larger
+// norms have larger errors, which the next pass in double precision removes.
 constexpr double kDistanceError = 0x1p-20;
-constexpr int64_t kPanelsAtOnce = 8;  // panels whose sums are floats before they become doubles
+// Panels that are summed in single precision before the sums are added in double.
+constexpr int64_t kPanelsAtOnce = 8;
 
 const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
 const CellBasis<kWideTerms> kWideBasis(kWideHalf);
 const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
 
-// Position of each of n examples in a list of some of them, or -1.
+// Position of each of n examples in the list `ids`, or -1.
 std::vector<int64_t> positions(IdSpan ids, int64_t n) {
   const int64_t count = int64_t(ids.size());
   std::vector<int64_t> found(n, -1);
@@ -27,7 +29,8 @@ std::vector<int64_t> positions(IdSpan ids, int64_t n) {
   return found;
 }
 
-// Sums of the powers of places in cells over some examples, times their alphas, for each of others.
+// Computes moments: for each column example and each cell, the sums over the support vectors of
+// alpha times the powers of the offset in the cell.
 class MomentPass {
  public:
   MomentPass(const SingleTable& table, IdSpan ids, std::span<const double> alpha,
@@ -41,8 +44,8 @@ class MomentPass {
     std::copy(alpha.begin(), alpha.end(), weights_.begin());
   }
 
-  // Adds to moments (width x grid.moments()) of columns [first, first + width), at most kStrip of
-  // them; returns to which.
+  // Adds the moments of columns [first, first + width), width <= kStrip, to moments (width x
+  // grid.moments()). Returns the range of moments that may not be zero.
   UsedMoments collect(int64_t first, int64_t width, double* moments) const {
     UsedMoments used;
     const auto& loops = *simd().single;
@@ -55,7 +58,7 @@ class MomentPass {
         rows.distances(0, width, *support_, p, s.data() + (p - p0) * tile);
       for (int64_t r = 0; r < width; ++r) {
         const int64_t self = position_[columns_[first + r]];
-        if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
+        if (self >= p0 * kPanel && self < p1 * kPanel)  // the distance from itself is exactly 0
           s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
         loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
                       sums.data(), moments + r * grid_.moments(), &used);
@@ -68,12 +71,12 @@ class MomentPass {
   const SingleTable& table_;
   const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
-  const std::vector<int64_t> position_;  // position of each example among those summed over
+  const std::vector<int64_t> position_;  // position in `ids` of each example, or -1
   const IdSpan columns_;
   Buffer<float> weights_;
 };
 
-// Outputs of all kernels for a strip of examples after the other.
+// Computes the outputs of all kernels, one strip of examples after another.
 class KernelSums {
  public:
   KernelSums(const SingleFamily& family, const MomentPass& pass)
@@ -83,7 +86,7 @@ class KernelSums {
         moments_(kStrip * size_, 0.0),
         sums_(kStrip * family.padded_kernels()) {}
 
-  // out (kernels x columns) of columns [first, first + width).
+  // out (kernels x columns): sets columns [first, first + width).
   void fill(int64_t first, int64_t width, int64_t columns, double* out) {
     const UsedMoments used = pass_.collect(first, width, moments_.data());
     std::fill(sums_.begin(), sums_.end(), 0.0);
@@ -97,7 +100,7 @@ class KernelSums {
   }
 
  private:
-  // Adds what moments [low, high) make, and clears them.
+  // Adds the contribution of moments [low, high) to the sums, and sets these moments to zero.
   void add(int64_t width, int64_t low, int64_t high) {
     simd().single->add_kernels(moments_.data(), width, size_, low, high, family_.moment_weights(),
                                family_.padded_kernels(), sums_.data());
@@ -239,7 +242,7 @@ void SinglePasses::add(const SingleFamily& family, const SingleTable& others, Id
     for (int64_t r = 0; r < count; r += kStrip) {
       const int64_t strip = std::min(kStrip, count - r);
       rows.distances(r, strip, others, p, s);
-      for (int64_t k = 0; k < strip; ++k) {  // an example is at no distance from itself
+      for (int64_t k = 0; k < strip; ++k) {  // the distance from itself is exactly 0
         const int64_t self = places[r + k] - first;
         if (self >= 0 && self < kPanel) s[k * kPanel + self] = 0.0f;
       }
@@ -257,13 +260,13 @@ void SinglePasses::block(IdSpan ids, int threads, double* out) const {
     const auto others = family.table().subset(ids);
     const SingleRows rows(family.table(), ids);
     const bool adds = &family != families_.data();
-    // Both halves are computed: that takes no longer than mirroring one.
+    // Both triangles are computed, which takes no longer than mirroring one of them.
     run_team(threads, (count + kStrip - 1) / kStrip, [&](int64_t strip, int) {
       alignas(64) float s[kStrip * kPanel];
       const int64_t first = strip * kStrip, height = std::min(kStrip, count - first);
       for (int64_t p = 0; p < others->panels(); ++p) {
         rows.distances(first, height, *others, p, s);
-        for (int64_t r = 0; r < height; ++r)  // an example is at no distance from itself
+        for (int64_t r = 0; r < height; ++r)  // the distance from itself is exactly 0
           if ((first + r) / kPanel == p) s[r * kPanel + (first + r) % kPanel] = 0.0f;
         loops.values(s, height, std::min(kPanel, count - p * kPanel), family.grid(),
                      family.values(), out + first * count + p * kPanel, count, adds);

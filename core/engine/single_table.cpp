@@ -7,9 +7,11 @@
 namespace kw {
 namespace {
 
-// Values of a row that are read for each panel, beyond which cached distances are cheaper.
+// Largest average number of nonzero values of a row. With more of them, reading cached distances is
+// cheaper.
 constexpr int64_t kMostValues = 80;
-// Columns of sparse vectors, whose panels stay in the second-level cache, and bytes of all panels.
+// Limits for sparse vectors: columns, so that a panel stays in the second-level cache, and bytes of
+// all panels.
 constexpr int64_t kMostColumns = 1024, kMostBytes = int64_t(1) << 30;
 constexpr double kUsual = 0.99;
 

@@ -1,4 +1,5 @@
-// Vectors in single precision, laid out for the distances of many pairs.
+// Vectors in single precision, in the memory layout from which distances of many pairs are
+// computed.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,18 +10,18 @@
 
 namespace kw {
 
-// Vectors as panels of single numbers, and their squared norms. Dense ones are moved to their mean.
-// The nonzero values of sparse vectors are cached as well: rows of distances read them one by one.
+// Vectors as panels of floats, and their squared norms. Dense vectors are centred. For sparse
+// vectors the list of nonzero values is kept as well, from which rows are read.
 class SingleTable {
  public:
-  // Null where distances are cheaper to keep than to compute.
+  // Null if reading cached distances is cheaper than computing them.
   static std::shared_ptr<const SingleTable> of(const Table& table);
   std::shared_ptr<const SingleTable> subset(IdSpan ids) const;
 
   int64_t n() const { return n_; }
   int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
   double largest_norm() const;
-  double usual_norm() const;  // bound of the norms of nearly all examples
+  double usual_norm() const;  // the 99 % quantile of the norms
 
  private:
   friend class SingleRows;
@@ -28,7 +29,7 @@ class SingleTable {
   explicit SingleTable(const DenseTable& table);
   explicit SingleTable(const SparseTable& table);
   bool sparse() const { return !starts_.empty(); }
-  // Address of the first value of example i; the others are kPanel apart.
+  // Address of the first value of example i; consecutive values are kPanel apart.
   float* place(int64_t i) { return values_.data() + i / kPanel * kPanel * d_ + i % kPanel; }
   const float* place(int64_t i) const {
     return values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
@@ -37,24 +38,24 @@ class SingleTable {
     listed_.push_back(value);
     columns_.push_back(column);
   }
-  // Ends the values of example i, which are put into its panel.
+  // Ends the list of values of example i, and copies them to its panel.
   void end_example(int64_t i);
 
   int64_t n_, d_;
   Buffer<float> values_, norms_;
-  // For sparse vectors: the entries of example i begin at starts_[i].
+  // For sparse vectors: the list of values; that of example i begins at starts_[i].
   std::vector<float> listed_;
   std::vector<int32_t> columns_;
   std::vector<int64_t> starts_;
 };
 
-// Some examples as rows of distances: their values times -2, and their norms.
+// Some examples as rows for `distances`: their values times -2, and their squared norms.
 class SingleRows {
  public:
   SingleRows(const SingleTable& table, IdSpan ids);
 
-  // Squared distances of rows [first, first + count) and the examples of a panel of some of the
-  // same vectors: out[r * kPanel + j].
+  // out[r * kPanel + j]: squared distances of rows [first, first + count) from the examples of one
+  // panel of a subset of the same vectors.
   void distances(int64_t first, int64_t count, const SingleTable& others, int64_t panel,
                  float* out) const;
 
@@ -62,7 +63,7 @@ class SingleRows {
   int64_t d_;
   Buffer<float> values_, norms_;
   std::vector<int32_t> columns_;
-  std::vector<int64_t> starts_;  // empty: d values for every row
+  std::vector<int64_t> starts_;  // empty for dense vectors, which have d values each
 };
 
 }  // namespace kw

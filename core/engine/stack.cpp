@@ -8,7 +8,8 @@
 
 namespace kw {
 
-// Rows of outputs that stay in the nearest cache while others change.
+// Length of the parts of outputs that are updated together, so that they stay in the first-level
+// cache.
 constexpr int64_t kPart = 128;
 
 Stack::Stack(int64_t n, int64_t kernels, int threads)
@@ -19,7 +20,7 @@ Stack::Stack(int64_t n, int64_t kernels, int threads)
       values_(n * tiles_ * kernels * kTile),
       outputs_(n * kernels, 0.0) {
   if (n_ % kTile == 0) return;
-  for (int64_t i = 0; i < n_; ++i)  // padding beyond the last example
+  for (int64_t i = 0; i < n_; ++i)  // padding after the last example
     for (int64_t m = 0; m < kernels_; ++m)
       std::fill(values(i, tiles_ - 1, m) + n_ % kTile, values(i, tiles_ - 1, m) + kTile, 0.0);
 }
@@ -44,7 +45,7 @@ Stack::Stack(const Program& program, const Side& side, int threads)
   run_team(threads_, tiles_, [&](int64_t tile, int) { mirror(tile); });
 }
 
-// Copies the values of the examples of a tile and those before them from the rows of these.
+// Fills the values of a tile with earlier examples from the rows of these examples.
 void Stack::mirror(int64_t tile) {
   const int64_t first = tile * kTile, last = std::min(n_, first + kTile);
   for (int64_t other = 0; other <= tile; ++other)
@@ -67,7 +68,7 @@ void Stack::block(IdSpan ids, const double* weights, double* out) const {
     }
   std::vector<char> wanted(tiles_ + 1, 0);
   for (int64_t i = 0; i < count; ++i) wanted[ids[i] / kTile] = 1;
-  // The first tile from each example on: as a rule ids are sorted.
+  // The first tile to compute for each example; ids are usually sorted.
   std::vector<int64_t> start(count);
   for (int64_t i = count - 1, first = tiles_; i >= 0; --i)
     start[i] = first = std::min(first, ids[i] / kTile);

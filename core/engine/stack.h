@@ -1,6 +1,7 @@
-// The values of all kernels between all examples, in tiles of 16 of them: the values of an example
-// and those of a tile for one kernel, then for the next, then those of the next tile. What is read
-// lies side by side where all kernels have a weight, and in whole cache lines where few have one.
+// The values of all kernels between all examples in memory, for many fits on few examples.
+//
+// Layout: (example, tile of 16 examples, kernel, 16). If all kernels have a weight, a pass reads
+// memory sequentially; if few have one, it reads whole cache lines.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,14 +23,14 @@ class Stack {
   double* outputs() { return outputs_.data(); }            // M x n
   const double* values() const { return values_.data(); }  // n x tiles x M x 16
 
-  // out (count x count): sum_m weights[m] k_m inside a working set.
+  // out (count x count): sum_m weights[m] k_m between the examples of a working set.
   void block(IdSpan ids, const double* weights, double* out) const;
-  // out (M x count x count): every k_m inside a working set.
+  // out (M x count x count): every k_m between the examples of a working set.
   void blocks(IdSpan ids, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(IdSpan ids, std::span<const double> delta);
   void diagonal(double* out) const;
-  // The same examples and outputs, fewer of them.
+  // Returns the values and outputs of some of the examples.
   std::unique_ptr<Stack> subset(IdSpan ids) const;
 
  private:

@@ -9,9 +9,10 @@
 namespace kw {
 namespace {
 
-constexpr double kReads = 4.0;  // values of a long row read in the time of one kernel evaluation
+// Cost of one kernel evaluation, in units of reading one cached value.
+constexpr double kReads = 4.0;
 
-// All that the kernels of a program read of some examples.
+// The tables and normalisations of a side as one table.
 class SideTable : public Table {
  public:
   explicit SideTable(Side side) : side(std::move(side)) {}

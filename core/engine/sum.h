@@ -1,5 +1,5 @@
-// The plain sum of all kernels of a program as one shared quantity: what is cached of a row are its
-// values, and no kernel is evaluated again.
+// The plain sum of all kernels of a program as one shared quantity. A cached row then contains the
+// values of the sum, so that no kernel is evaluated again.
 #pragma once
 #include <memory>
 
@@ -7,10 +7,10 @@
 
 namespace kw {
 
-// A program of one kernel, the sum of those of another one.
+// Returns a program with one kernel: the sum of the kernels of `parts`.
 Program sum_of(std::shared_ptr<const Program> parts);
 
-// The examples of that other program, as the sum reads them.
+// Returns the examples of `parts` as input of the program of `sum_of`.
 Side examples_of_sum(Side parts);
 
 }  // namespace kw

@@ -1,5 +1,6 @@
-// The loop that every evaluation shares: some rows of one side against all examples of the other,
-// in tiles that stay in cache, with column tiles or strips of rows spread over the threads.
+// The loop shared by all evaluations of kernels: some rows of side a against all examples of side
+// b. Pairs are visited in tiles that stay in the cache; column tiles or strips of rows are
+// distributed over the threads.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -12,11 +13,11 @@
 
 namespace kw {
 
-constexpr int64_t kTileColumns = 256;              // columns of a tile: one row takes 2 kB
+constexpr int64_t kTileColumns = 256;              // columns of a tile: 2 kB for each row
 constexpr int64_t kTileRows = 64;                  // rows of a tile that is computed at once
 constexpr int64_t kPackBytes = int64_t(64) << 20;  // memory of the rows that are packed at a time
-constexpr int64_t kTileValues = int64_t{1} << 20;  // values of a tile with many planes, about
-constexpr int64_t kStripRows = 32;                 // rows of a strip: Quantity::tile needs 32
+constexpr int64_t kTileValues = int64_t{1} << 20;  // maximum of a tile with many planes
+constexpr int64_t kStripRows = 32;  // rows of a strip; Quantity::tile needs a multiple of 32
 
 // Packed rows of all quantities of a program.
 class PackedRows {
@@ -70,14 +71,14 @@ struct Sweep {
 
 // Which pairs are visited, and in which order.
 struct Pairs {
-  // Only pairs on and above the diagonal; `rows` are consecutive examples of a, which is also b.
+  // Only pairs on and above the diagonal; `rows` are then consecutive examples of a, and a is b.
   bool upper = false;
-  bool exact = false;  // values below 1e-19 are computed too
-  // Each row is visited from its first column to its last. The work is divided into strips of rows;
-  // otherwise it is divided into column tiles.
+  bool exact = false;  // also compute values below 1e-19
+  // True: one thread visits all columns of a row in order, and the work is divided into strips of
+  // rows. False: it is divided into column tiles.
   bool by_rows = false;
-  // Strips or tiles are dealt out to so many parts, each visited in its own fixed order, whatever
-  // the number of threads; 0: a part for every strip or tile.
+  // Number of parts of the work. The tiles of a part are visited in a fixed order, so that sums by
+  // part do not depend on the number of threads; 0: every strip or tile is a part.
   int64_t parts = 0;
 };
 
@@ -88,8 +89,8 @@ struct TileValues {
   int64_t row_stride, plane_stride;
 };
 
-// Source of the values of rows. `pack` prepares at most `pack_rows` of the rows, to which r0
-// and r1 of `tile` refer; `tile` may write into `tile_size` values of scratch memory.
+// A source of values. `pack` prepares at most `pack_rows` rows; r0 and r1 of `tile` count from the
+// first of them. `tile` may write to scratch memory for `tile_size` values.
 template <typename Source>
 concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out) {
   { source.pack_rows() } -> std::same_as<int64_t>;
@@ -100,18 +101,19 @@ concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out
   { source.tile(at, at, at, at, out) } -> std::same_as<TileValues>;
 };
 
-// Is called as visit(r, view, stack, part): position r of the rows, some of its columns, scratch
-// memory for Program::run, and the part. Calls for different parts may run at the same time.
+// A callback visit(r, view, stack, part) with the position r in `rows`, the values of some columns,
+// scratch memory for Program::run, and the number of the part. Calls for different parts may run at
+// the same time.
 template <typename Visit>
 concept RowVisitor = std::invocable<Visit&, int64_t, const RowView&, double*, int64_t>;
 
-// Rows whose values are computed.
+// The source that computes values from the examples.
 class ComputedRows {
  public:
   ComputedRows(const Program& program, const Side& a, const Side& b)
       : program_(program), a_(a), b_(b) {}
 
-  // As many rows as fit into kPackBytes.
+  // The number of rows that fit into kPackBytes.
   int64_t pack_rows() const {
     int64_t bytes = 1;
     for (size_t s = 0; s < program_.sources().size(); ++s)
@@ -119,7 +121,7 @@ class ComputedRows {
     return std::max(kTileRows, kPackBytes / bytes / kTileRows * kTileRows);
   }
   int64_t tile_rows() const { return kTileRows; }
-  // Fewer columns if every pair has many values, so that memory does not grow with them.
+  // Fewer columns if there are many planes, which bounds the memory of a tile.
   int64_t tile_columns() const {
     const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(program_.n_planes(), 1));
     return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
@@ -151,7 +153,7 @@ void sweep(Source&& source, const Sweep& task, Visit&& visit, Pairs pairs = {}) 
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
     const IdSpan packed = task.rows.subspan(p0, std::min(limit, count - p0));
     source.pack(packed);
-    // Rows [from, to) of the pack and column tile t.
+    // Visits rows [from, to) of the packed rows in column tile t.
     const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {
       std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
       tile.resize(source.tile_size());
@@ -189,7 +191,7 @@ void sweep(Source&& source, const Sweep& task, Visit&& visit, Pairs pairs = {}) 
   }
 }
 
-// The same for rows that are computed.
+// The same, with values computed from the examples.
 template <RowVisitor Visit>
 void sweep(const Sweep& task, Visit&& visit, Pairs pairs = {}) {
   sweep(ComputedRows(task.program, task.a, task.b), task, visit, pairs);

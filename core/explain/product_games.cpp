@@ -14,13 +14,15 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kExamplesPerTask = 8;  // which share a tile of the background in the cache
+// Examples that share a tile of the background in the cache.
+constexpr int64_t kExamplesPerTask = 8;
 
-// Sums rho of the semi-axes of Bernstein ellipses. Small ones serve products whose factors vary
-// much between x and z, large ones those whose factors hardly vary.
+// Sums rho of the semi-axes of the Bernstein ellipses on which the integrand is bounded. Small
+// ellipses suit products whose factors differ much between x and z, large ones those whose factors
+// hardly differ.
 constexpr std::array kRho = {1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 200.0, 1000.0};
 
-// Rules of growing numbers of nodes, up to the one that is exact.
+// Gauss-Legendre rules with increasing numbers of nodes; the last one is exact.
 class Rules {
  public:
   Rules(int64_t exact, int64_t players) {
@@ -28,7 +30,8 @@ class Rules {
     add(exact, players);
   }
 
-  // The smallest rule whose error for all players is below rounding; null where their values are.
+  // Returns the smallest rule whose error for all players is below rounding; null if the values
+  // themselves are.
   const NodesAndWeights* choose(const GameBounds& bounds) const {
     if (bounds.product <= kTolerance) return nullptr;
     const auto fails = [&](const Most& most) {
@@ -46,13 +49,14 @@ class Rules {
   using Most = std::array<double, kRho.size()>;
   static constexpr double kTolerance = std::numeric_limits<double>::epsilon();
 
-  // A function that is bounded by M in the ellipse of rho has Chebyshev coefficients of at most
-  // 2 M / rho^i, and a rule with q nodes integrates T_i exactly for i < 2 q and for odd i. Its
-  // error on [0, 1] is at most 32/15 M rho^(-2 q) / (1 - rho^-2) (Trefethen, Approximation Theory
-  // and Approximation Practice, theorem 19.3). In the ellipse |b + t (a - b)| is at most
-  // |a + b| / 2 + c |a - b| / 2 with c = (rho + 1 / rho) / 2, so that M is at most the mean of
-  // these over the players, to the power of their number. Without player j, but times a_j - b_j,
-  // the bound grows by a factor of 2 at most. `Most` is the largest such mean of a rule.
+  // If a function is bounded by M in the ellipse of rho, its Chebyshev coefficients are at most 2 M
+  // / rho^i. A rule with q nodes integrates T_i exactly for i < 2 q and for odd i. Its error on [0,
+  // 1] is therefore at most 32/15 M rho^(-2 q) / (1 - rho^-2) (Trefethen, Approximation Theory and
+  // Approximation Practice, theorem 19.3). In the ellipse |b + t (a - b)| is at most |a + b| / 2 +
+  // c |a - b| / 2 with c = (rho + 1 / rho) / 2, so that M is at most the mean of these bounds over
+  // the players, to the power of their number. If player j is replaced by a_j - b_j, the bound
+  // grows by a factor of at most 2. `Most` is the largest such mean for which a rule is accurate
+  // enough.
   void add(int64_t count, int64_t players) {
     held_.push_back(gauss_legendre(count));
     const Quadrature& rule = held_.back();
@@ -71,8 +75,8 @@ class Rules {
   std::vector<Most> most_;
 };
 
-// (players, rows, support) as (tile, row, player, 16). Values of support vectors that a tile lacks
-// are 0; those of a player who makes the number even are 1.
+// Factors in the layout (tile, row, player, 16) instead of (player, row, support). Missing support
+// vectors of the last tile have factors 0; a player added to make their number even has factors 1.
 class Tiles {
  public:
   Tiles(const double* values, int64_t players, int64_t rows, int64_t support, int64_t padded)
@@ -160,7 +164,7 @@ class Solver {
   }
 
   const ProductGames& games_;
-  const int64_t players_;  // even, where products take pairs of them
+  const int64_t players_;  // even if products are computed for pairs of players
   const Tiles a_, b_, u_, v_;
   const Rules rules_;
 };

@@ -26,7 +26,8 @@ struct ProductGames {
   const double* coef;     // (outputs, support)
   double constant;
   int64_t degree;
-  bool constant_factors;  // all a and b are 1: the integrand has degree `degree` - 1 in t
+  // True if all a and b are 1; then the integrand has degree `degree` - 1 in t.
+  bool constant_factors;
 };
 
 // Adds the values, averaged over the background with its weights, to out: (examples, outputs,

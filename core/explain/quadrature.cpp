@@ -8,7 +8,7 @@ namespace kw {
 Quadrature gauss_legendre(int64_t count) {
   Quadrature rule{std::vector<double>(count), std::vector<double>(count)};
   for (int64_t i = 0; i < count; ++i) {
-    // Newton's method from the Chebyshev approximation of root i of the Legendre polynomial.
+    // Newton's method from the asymptotic approximation of root i of the Legendre polynomial.
     double x = std::cos(std::numbers::pi * (double(i) + 0.75) / (double(count) + 0.5));
     double slope = 1.0;
     for (int step = 0; step < 100; ++step) {

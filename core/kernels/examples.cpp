@@ -9,14 +9,14 @@
 namespace kw {
 namespace {
 
-// The finaliser of MurmurHash3: every bit of x reaches every bit of the result.
+// The finaliser of MurmurHash3, in which every bit of x affects every bit of the result.
 uint64_t scramble(uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return x ^ (x >> 33);
 }
 
-// Values are summed up, so that zeros may be left out and order does not matter.
+// Values are added up, so that zeros can be skipped and the order does not matter.
 void mix_value(int64_t position, double value, Fingerprint& print) {
   if (value == 0.0) return;
   const uint64_t bits = std::bit_cast<uint64_t>(value), place = uint64_t(position);
@@ -107,7 +107,8 @@ std::shared_ptr<const Table> GivenTable::subset(IdSpan chosen) const {
 Fingerprint Side::fingerprint(int64_t i) const {
   Fingerprint print = {};
   for (const auto& table : tables) {
-    print = {scramble(print[0]), scramble(print[1])};  // the order of tables matters
+    // Makes the result depend on the order of the tables.
+    print = {scramble(print[0]), scramble(print[1])};
     table->mix(i, print);
   }
   return print;

@@ -1,5 +1,6 @@
-// Examples as the core sees them: for each shared quantity of a program one table, and for each
-// normalisation slot one vector. Arrays may have another owner, which is kept alive.
+// One side of a kernel evaluation: n examples as the core reads them. A side has one table for each
+// shared quantity of a program (`Table`) and one vector for each normalisation. Arrays may be owned
+// by Python objects, which are kept alive.
 #pragma once
 #include <array>
 #include <concepts>
@@ -26,18 +27,18 @@ Array<T> own(std::vector<T> values) {
   return {held->data(), held};
 }
 
-// 128 bits that distinguish examples.
+// A 128-bit hash of an example.
 using Fingerprint = std::array<uint64_t, 2>;
 
 class Table {
  public:
   virtual ~Table() = default;
   virtual std::shared_ptr<const Table> subset(IdSpan ids) const = 0;
-  // Mixes example i into a fingerprint. By default every example is one of its kind.
+  // Adds example i to a fingerprint. By default all examples have different fingerprints.
   virtual void mix(int64_t i, Fingerprint& print) const;
 };
 
-// A table as the kind that a quantity reads.
+// Casts a table to the type that a quantity reads.
 template <std::derived_from<Table> Kind>
 const Kind& table_as(const Table& table) {
   const auto* found = dynamic_cast<const Kind*>(&table);
@@ -81,8 +82,9 @@ class SparseTable : public VectorTable {
   const Array<int64_t> indptr;
 };
 
-// A given similarity: example j is a row of the matrix, and a training example i is one of its
-// columns. A side that only plays one of the two roles leaves the other empty.
+// A matrix of given kernel values. Example j of side b is a row of the matrix; example i of side a,
+// a training example, is a column. A side with only one of the two roles leaves the other list
+// empty.
 class GivenTable : public Table {
  public:
   GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::vector<int64_t> rows,
@@ -91,8 +93,8 @@ class GivenTable : public Table {
 
   const Array<double> matrix;
   const int64_t n, columns;
-  const std::vector<int64_t> rows;  // row of the matrix of each example
-  const std::vector<int64_t> ids;   // column of the matrix of each example
+  const std::vector<int64_t> rows;  // row of the matrix for each example
+  const std::vector<int64_t> ids;   // column of the matrix for each example
 };
 
 struct Side {
@@ -101,7 +103,8 @@ struct Side {
   std::vector<Array<double>> vectors;
 
   Side subset(IdSpan ids) const;
-  // Equal for equal examples (and, but for an accident of 1 in 2^128, only for those).
+  // Returns a hash that is equal for equal examples, and different for others but for a chance of
+  // 2^-128.
   Fingerprint fingerprint(int64_t i) const;
 };
 

@@ -20,7 +20,7 @@ struct IdSums : Sums {
   }
 };
 
-// All examples differ, so that the matrix is a multiple of the identity.
+// All examples of one set differ, so that the matrix is a multiple of the identity.
 struct IdProduct : Product {
   IdProduct(int64_t n, double scale) : n(n), scale(scale) {}
 

@@ -4,7 +4,7 @@
 
 namespace kw {
 
-// Which training example each one is; -1 for others, which equal none.
+// The index of the training example to which each example is equal; -1 if there is none.
 class IdTable : public Table {
  public:
   explicit IdTable(std::vector<int64_t> ids) : ids(std::move(ids)) {}

@@ -10,10 +10,10 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kColumns = 65536;            // columns that a thread works on at a time, at most,
-constexpr int64_t kValues = int64_t{1} << 24;  // and their values
-constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
-constexpr int64_t kPackBytes = int64_t{1} << 26;  // bytes of rows that are packed at a time
+constexpr int64_t kColumns = 65536;  // maximum number of columns that a thread looks up at a time,
+constexpr int64_t kValues = int64_t{1} << 24;     // and maximum number of their values
+constexpr int64_t kBlock = 64;                    // rows and columns of a tile of a block
+constexpr int64_t kPackBytes = int64_t{1} << 26;  // bytes of rows packed at a time
 
 using Terms = std::vector<LinearTerm>;
 
@@ -28,7 +28,7 @@ bool constant(const Array<double>& values, int64_t n) {
   return std::all_of(values.data, values.data + n, [&](double v) { return v == values[0]; });
 }
 
-// A normalisation that is the same for all examples is a factor.
+// A normalisation with the same value for all examples becomes a factor of the term.
 void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   std::vector<int32_t> varying;
   for (int32_t slot : term.slots) {
@@ -42,13 +42,13 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   term.slots = std::move(varying);
 }
 
-// Contribution of kernels without weight.
+// The sum of kernels without weight: 0.
 struct NoSums : Sums {
   void lookup(const Table&, int64_t, int64_t, double*, int64_t) const override {}
 };
 
-// f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
-// of a store, and equally many for every thread.
+// Calls f(j0, j1) for ranges of columns in parallel. Each call passes over a whole weight store, so
+// that ranges are few and large, with equally many for every thread.
 template <std::invocable<int64_t, int64_t> Work>
 void for_columns(int64_t n, int64_t planes, int threads, Work&& work) {
   const int64_t most = std::clamp<int64_t>(kValues / planes, 1024, kColumns);
@@ -191,14 +191,15 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
   });
 }
 
-// Contribution of a bundle to a block.
+// What the block of a working set needs to know of a bundle.
 struct LinearPlan::BlockPart {
-  std::shared_ptr<const Quantity> quantity;  // with the weights of its planes; null: not known
+  // The weighted sum of its planes as one quantity; null if there is none.
+  std::shared_ptr<const Quantity> quantity;
   std::shared_ptr<const Table> table;
   std::unique_ptr<Rows> rows;
   std::vector<double> unit;
 
-  // Adds rows [r0, r1) and columns [j0, j1) to a tile of kBlock columns.
+  // Adds the values of rows [r0, r1) and columns [j0, j1) to a tile of kBlock columns.
   void add(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* sums) const {
     double values[kBlock * kBlock];
     quantity->tile(*rows, r0, r1, *table, j0, j1, {values, kBlock, 0});
@@ -267,7 +268,7 @@ bool LinearPlan::combine(IdSpan rows, std::span<const double> delta, const doubl
   return true;
 }
 
-// Row by row, with the weights of the planes in one kernel.
+// Row by row, after combining the planes into one kernel.
 void LinearPlan::add_rows(const Bundle& bundle, IdSpan rows, std::span<const double> delta,
                           const double* weights, int threads, double* out) const {
   const int64_t count = int64_t(rows.size());
@@ -296,7 +297,7 @@ void LinearPlan::add_rows(const Bundle& bundle, IdSpan rows, std::span<const dou
   }
 }
 
-// Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
+// Computes the tiles on and above the diagonal, and mirrors each while it is in the cache.
 bool LinearPlan::block(IdSpan ids, const double* weights, int threads, double* out) const {
   const int64_t count = int64_t(ids.size());
   if (!linear_) return false;

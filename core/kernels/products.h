@@ -1,4 +1,5 @@
-// The matrices of linear kernels on one set of examples, for products with vectors.
+// The kernel matrices of linear kernels on one set of examples, as operators for matrix-vector
+// products.
 #pragma once
 #include <algorithm>
 
@@ -8,13 +9,15 @@ namespace kw {
 
 class Products {
  public:
-  // Part of a sum of kernels: the planes of one quantity between normalisations.
+  // One bundle of a sum of kernels: the planes of one quantity, multiplied by the same
+  // normalisations on both sides.
   struct Part {
     LinearBundle bundle;
-    std::shared_ptr<const Quantity> quantity;  // own quantity if one plane is needed; or null
+    // The one plane that is used, as a quantity; null if there are several.
+    std::shared_ptr<const Quantity> quantity;
     std::unique_ptr<Product> product;
-    std::vector<double> unit;  // the product of the normalisations of each example
-    std::vector<bool> counts;  // whether a plane has a weight
+    std::vector<double> unit;  // product of the normalisations of each example
+    std::vector<bool> counts;  // whether each plane has a nonzero weight
 
     bool any() const { return std::find(counts.begin(), counts.end(), true) != counts.end(); }
   };
@@ -25,18 +28,18 @@ class Products {
   int64_t n() const { return n_; }
   int64_t n_kernels() const { return kernels_; }
 
-  // Sets the weights of the kernels in the matrix that `multiply` uses.
+  // Sets the kernel weights of the matrix that `multiply` uses.
   void weigh(const double* weights);
   // out[i] = sum_m weights[m] sum_j v[j] k_m(x_j, x_i).
   void multiply(const double* v, double* out) const;
   // out[m] = v' K_m v.
   void quadratic(const double* v, double* out) const;
-  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: numbers of kernels without
-  // weight may be 0, which saves time.
+  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). If `weighed`, outputs of kernels with
+  // weight 0 may be left at 0, which saves time.
   void outputs(const double* v, IdSpan ids, bool weighed, double* out) const;
 
  private:
-  // v times the normalisations of a part.
+  // v times the normalisations of a part, elementwise.
   std::vector<double> scaled(const Part& part, const double* v) const;
 
   std::vector<Part> parts_;

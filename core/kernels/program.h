@@ -1,6 +1,6 @@
-// A list of kernels as one short postfix program. It runs on tiles: every instruction works on a
-// vector of pairs (one row example against a range of column examples), so that Python describes
-// kernels and pays nothing per pair.
+// A list of kernels as one postfix program. Python describes the kernels; the core runs the program
+// on tiles. Every instruction works on a vector of pairs (one row example and a range of column
+// examples), so that interpretation costs little per pair.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -36,33 +36,33 @@ struct Instruction {
   double a, b;
 };
 
-// Instructions [begin, end) give the kernels [first, last); they are run or skipped together.
+// Instructions [begin, end) compute the kernels [first, last). They are run or skipped together.
 struct Group {
   int64_t begin, end;
   int64_t first, last;
 };
 
-// One row of a tile as a program sees it.
+// The input of a program: one row example and a range of column examples.
 struct RowView {
   const Side& a;
   const Side& b;
   int64_t row;                  // example of side a
   int64_t j0, n;                // examples [j0, j0 + n) of side b
   const double* const* planes;  // n values of each plane
-  bool exact = false;           // values below 1e-19 are computed too
+  bool exact = false;           // compute values below 1e-19, too
 };
 
-// exp(-45) is 3e-20: a million such values do not change a sum that double precision can hold. A
-// narrow kernel is zero on most tiles, and is not computed there.
+// Arguments of exp below -45 give 0: exp(-45) is 3e-20, and a million such values do not change a
+// sum in double precision. A narrow kernel is 0 on most tiles, which are then skipped.
 constexpr double kNothing = 45.0;
 
-// Is called as sink(m, values) for kernel m.
+// A callback sink(m, values) that receives the values of kernel m.
 template <typename Sink>
 concept KernelSink = std::invocable<Sink&, int64_t, const double*>;
 
 class Program {
  public:
-  int32_t source(const std::string& kind);  // the first of its planes
+  int32_t source(const std::string& kind);  // adds a source; returns the index of its first plane
   int32_t source(std::shared_ptr<const Quantity> quantity);
   void push(Op op, int32_t arg, double a = 0.0, double b = 0.0, int32_t degree = 0);
   void end_group();
@@ -70,20 +70,21 @@ class Program {
   int64_t n_kernels() const { return n_kernels_; }
   int64_t n_planes() const { return n_planes_; }
   int64_t stack_size() const { return deepest_; }
-  void check(const Side& side) const;  // throws where tables or vectors are missing
-  // Throws if examples of a cannot be compared with examples of b. Functions that run a program
-  // rely on it: they do not check the kind or the size of a table again.
+  void check(const Side& side) const;  // throws if tables or vectors are missing
+  // Throws if examples of a cannot be compared with examples of b. Functions that run a program do
+  // not check the type or size of tables again.
   void check(const Side& a, const Side& b) const;
   const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Instruction>& code() const { return code_; }
 
-  // The one plane that the kernels of a group are functions of, or -1.
+  // The plane of which all kernels of a group are functions; -1 if there are several.
   int64_t plane_of(const Group& group) const;
-  // Groups with a weight that is not zero.
+  // Groups with a nonzero weight.
   std::vector<Group> groups_with(const double* weights) const;
 
-  // Calls sink(m, values) for every kernel m of the groups. stack: stack_size() * view.n values.
+  // Calls sink(m, values) for every kernel m of the groups. stack: memory for stack_size() * view.n
+  // values.
   template <KernelSink Sink>
   void run(const std::vector<Group>& groups, const RowView& view, double* stack, Sink&& sink) const;
 
@@ -94,7 +95,7 @@ class Program {
   int64_t n_kernels_ = 0, n_planes_ = 0, n_slots_ = 0, depth_ = 0, deepest_ = 0;
 };
 
-// The time that the values of a pair take, in values that are read from a long row meanwhile.
+// Cost of all values of one pair, in units of reading one cached value.
 double reads_of(const Program& program, const Side& side);
 
 template <KernelSink Sink>
@@ -102,7 +103,7 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
                   Sink&& sink) const {
   const Simd& loops = simd();
   const int64_t n = view.n;
-  double least = 0.0;  // smallest value of a plane
+  double least = 0.0;  // lower bound of the values of a plane
   int32_t measured = -1;
   for (const Group& group : groups) {
     int64_t m = group.first;

@@ -18,8 +18,8 @@ void check_vectors(const Table& a, const Table& b) {
     throw std::invalid_argument("the two sets of examples differ in their number of columns");
 }
 
-// Rows as dense vectors: one after the other for dense columns, or in panels (feature by feature,
-// `width` rows side by side) for sparse columns.
+// Rows as dense vectors. If columns are dense, one vector after the other; if they are sparse, in
+// panels: feature by feature, with the values of `width` rows side by side.
 struct VectorRows : Rows {
   std::vector<double> values;
   std::vector<double> norms;
@@ -28,9 +28,10 @@ struct VectorRows : Rows {
   bool same = false;  // rows and columns are the same examples
 };
 
-constexpr int64_t kDensePanel = 4096;  // columns beyond which sparse rows stay sparse in a block
-// A panel should stay in the second-level cache while all columns pass by, and few rows should not
-// pay for many.
+// Number of features beyond which sparse rows stay sparse in a block.
+constexpr int64_t kDensePanel = 4096;
+// A panel should stay in the second-level cache while all columns are visited. Few rows use narrow
+// panels, which have less padding.
 int64_t panel_width(int64_t d, int64_t count) { return d <= 16384 && count > 8 ? 32 : 8; }
 
 std::unique_ptr<VectorRows> pack_vectors(const Table& a, IdSpan rows, const Table& b, bool panels) {
@@ -98,7 +99,7 @@ class Dot : public Quantity {
     return largest;
   }
 
-  // Panels of dense rows would be mostly zeros.
+  // Panels of dense rows would contain mostly zeros.
   bool rows_by_sums(const Table& a) const override {
     return vectors(a).sparse() && vectors(a).d > kDensePanel;
   }
@@ -113,7 +114,7 @@ class Dot : public Quantity {
  private:
   static void sparse_tile(const VectorRows& pack, int64_t r0, int64_t r1, const SparseTable& b,
                           int64_t j0, int64_t j1, TileOut out) {
-    std::vector<double> padded;  // receives a panel that has fewer rows than its width
+    std::vector<double> padded;  // a panel with fewer rows than its width, padded
     for (int64_t r = r0; r < r1; r += pack.width) {
       const double* panel = pack.values.data() + r * b.d;
       const bool whole = r + pack.width <= r1;
@@ -142,7 +143,7 @@ class SquaredDistance : public Dot {
     }
   }
 
-  // 0, or NaN for a vector whose distances may overflow.
+  // The diagonal is 0, or NaN for vectors whose distances may overflow.
   void diagonal(const Table& a, double* out) const override {
     for (double norm : vectors(a).norms) *out++ = 4.0 * norm - 4.0 * norm;
   }
@@ -156,8 +157,8 @@ class SquaredDistance : public Dot {
   bool rows_by_sums(const Table&) const override { return false; }
 };
 
-// Sums over features of a function of two values: dense rows against columns laid out feature by
-// feature.
+// Sums over features of a function of two values, between dense rows and columns that are
+// transposed to feature order.
 class FeatureSum : public Quantity {
  public:
   enum Kind { kL1, kChi2, kMinimum };
@@ -203,7 +204,7 @@ class FeatureSum : public Quantity {
 
  private:
   using Loop = void (*)(const double*, const double*, int64_t, int64_t, double*);
-  static constexpr int64_t kValues = 1 << 17;  // columns laid out at a time: one megabyte
+  static constexpr int64_t kValues = 1 << 17;  // values transposed at a time: 1 MB
 
   Loop loop() const {
     if (kind_ == kL1) return simd().l1;
@@ -233,7 +234,7 @@ class Given : public Quantity {
     const auto& pack = static_cast<const ChosenRows&>(rows);
     const auto& a = table_as<GivenTable>(pack.table);
     const auto& b = table_as<GivenTable>(columns);
-    // Training matrices are symmetric: there a row is read along its length.
+    // Training matrices are symmetric; then rows are read along memory.
     const bool symmetric = a.matrix.data == b.matrix.data;
     for (int64_t r = r0; r < r1; ++r) {
       const int64_t i = pack.ids[r];

@@ -5,7 +5,8 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kNarrow = 8;  // columns below which calls cost more than what they do
+// Number of columns below which function calls cost more than the arithmetic.
+constexpr int64_t kNarrow = 8;
 
 class VectorSums : public Sums {
  public:

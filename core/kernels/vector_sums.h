@@ -1,4 +1,5 @@
-// A sum of dot products is the dot product with a sum: w = sum_r factors[r] x_r, as a dense vector.
+// Sums of linear kernels: sum_r factors[r] <x_r, y> = <w, y> with w = sum_r factors[r] x_r, a dense
+// vector.
 #pragma once
 #include "kernels/quantity.h"
 

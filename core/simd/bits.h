@@ -1,5 +1,6 @@
-// Numbers as bits: a vector for each weight of a binary digit, so that logical operations add one
-// number in every bit. For files that are compiled once per SIMD level; see level.h.
+// Bit-sliced integers: digit d of many small numbers is one bit vector, so that logical operations
+// add one number for every bit position at once. For files that are compiled once per SIMD level;
+// see level.h.
 #pragma once
 
 #if defined(__x86_64__)
@@ -13,7 +14,7 @@ namespace {
 
 typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 
-// Sums of three bits: the digit, and the carry.
+// The sum of three bits: its low digit (parity), and its carry (majority).
 #if defined(__AVX512BW__)
 inline Bits odd(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
@@ -21,7 +22,7 @@ inline Bits odd(Bits a, Bits b, Bits c) {
 inline Bits most(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
 }
-// Mask of the places where three digits, lowest first, are M.
+// Mask of the positions at which three digits, lowest first, are the number M.
 template <int M>
 inline Bits equal(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);
@@ -40,7 +41,7 @@ inline Bits equal(Bits a, Bits b, Bits c) {
 inline Bits and_differ(Bits a, Bits b, Bits c) { return a & (b ^ c); }
 #endif
 
-// The lanes in which a bit is set, a bit each.
+// A bit for each lane with a nonzero value.
 inline unsigned lanes_with(Bits bits) {
 #if defined(__AVX512BW__)
   return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits);
@@ -54,7 +55,7 @@ inline unsigned lanes_with(Bits bits) {
 #endif
 }
 
-// Adds two vectors to a sum of bits; returns the carry.
+// Adds two bit vectors to a digit of a sum; returns the carry.
 inline Bits add(Bits& sum, Bits a, Bits b) {
   const Bits carry = most(sum, a, b);
   sum = odd(sum, a, b);

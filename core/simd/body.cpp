@@ -1,4 +1,5 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Element-wise loops and sums over double values. Compiled once per SIMD level; see level.h for the
+// rules that follow.
 #include "simd/level.h"
 #include "simd/simd.h"
 
@@ -45,7 +46,7 @@ void exp_tile(const double* s, double factor, double* out, int64_t n) {
   }
 }
 
-// By squaring: a degree of a billion takes sixty products.
+// By repeated squaring: a degree of a billion takes sixty products.
 template <typename Value>
 inline Value whole_power(Value base, int degree) {
   Value result = base;
@@ -91,7 +92,8 @@ void combine_tiles(const double* __restrict tiles, int64_t stride, const int64_t
                    int64_t n) {
   constexpr int64_t vectors = 16 / kLanes;
   for (int64_t t = 0; t < n; ++t) {
-    Vec even[vectors] = {}, odd[vectors] = {};  // two sums, so that one need not wait for the other
+    // Two independent sums, for instruction-level parallelism.
+    Vec even[vectors] = {}, odd[vectors] = {};
     const auto add_row = [&](Vec* sum, int64_t r) {
       const double* row = tiles + t * stride + 16 * rows[r];
       for (int64_t v = 0; v < vectors; ++v) sum[v] += weights[r] * load<Vec>(row + v * kLanes);
@@ -213,8 +215,8 @@ double least_of(const double* values, int64_t n) {
   return least;
 }
 
-// The first index with the smallest up and the first with the largest down: ties are broken by
-// index, so that every level walks the same path.
+// Selects the first index with the smallest up and the first with the largest down. Breaking ties
+// by index gives the same steps on every SIMD level.
 PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
                        int64_t n) {
   Vec best_up = broadcast(kInfinity), best_down = broadcast(-kInfinity);
@@ -259,7 +261,8 @@ inline double gain_of(double violation, double curvature) {
   return violation > 0.0 ? violation * violation / curvature : -1.0;
 }
 
-// The partner j that lets the objective fall most, to second order, when i rises and j falls.
+// The partner j with the largest second-order decrease of the objective when alpha_i rises and
+// alpha_j falls (Fan, Chen and Lin, 2005).
 int64_t best_partner(const double* outputs, const double* slope_down, const double* curvature,
                      const double* diagonal, const double* row, double up_i, double curvature_i,
                      int64_t n) {

@@ -1,5 +1,5 @@
-// Cells of piecewise polynomials, for floats and doubles. Files that are compiled once per SIMD
-// level include it (level.h).
+// The lookup of cells of piecewise polynomials, for floats and doubles. For files that are compiled
+// once per SIMD level; see level.h.
 #pragma once
 
 #include "simd/level.h"
@@ -7,7 +7,7 @@
 namespace kw {
 namespace {
 
-// Vectors of `lanes` numbers and of as many words of the same size.
+// Vectors of `lanes` numbers, and of `lanes` unsigned integers of the same size.
 template <typename Scalar, int64_t lanes>
 struct Vectors;
 
@@ -35,8 +35,8 @@ struct FourRows {
   FourOf<Scalar> row[4];
 };
 
-// The columns of the rows a, b, c and d. A register of doubles has two halves, in which unpacking
-// stays; a register of floats has one.
+// Transposes the rows a, b, c and d. A register of doubles has two halves, between which unpacking
+// does not mix; a register of floats has one.
 template <typename Scalar>
 inline FourRows<Scalar> transpose(FourOf<Scalar> a, FourOf<Scalar> b, FourOf<Scalar> c,
                                   FourOf<Scalar> d) {
@@ -55,15 +55,16 @@ inline FourRows<Scalar> transpose(FourOf<Scalar> a, FourOf<Scalar> b, FourOf<Sca
   return rows;
 }
 
-// The cells of numbers s >= 0, given by the leading bits of s + shift and counted from the cell of
-// the shift, and the positions inside them, in [-half, half).
+// The cells of numbers s >= 0, counted from the cell of the shift, and the offsets in them, in
+// [-half, half). The leading bits of s + shift select the cell.
 template <typename Scalar, int64_t lanes>
 struct Places {
   typename Vectors<Scalar, lanes>::Words cell;
   typename Vectors<Scalar, lanes>::Numbers t;
 };
 
-// A Grid has a `shift` and a `limit`, which larger numbers count as; kTail bits vary inside a cell.
+// The Grid has a `shift`, and a `limit` by which larger numbers are replaced. kTail bits vary
+// inside a cell.
 template <int kTail, typename Scalar, int64_t lanes, typename Grid, typename Word>
 inline Places<Scalar, lanes> locate(typename Vectors<Scalar, lanes>::Numbers s, const Grid& grid,
                                     Word base, Scalar half) {

@@ -1,4 +1,5 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Piecewise cubic functions of double values. Compiled once per SIMD level; see level.h for the
+// rules that follow.
 #include "simd/cells.h"
 
 #include "simd/cell_math.h"
@@ -6,13 +7,13 @@
 namespace kw {
 namespace {
 
-// Four cells at a time, whatever the width of registers: a cell has four coefficients.
+// Works on four cells at a time on every SIMD level, since a cell has four coefficients.
 using Four = FourOf<double>;
 using FourInts = Vectors<double, 4>::Words;
 
 struct CellPlaces {
-  FourInts first;  // number of the first coefficient of the cell
-  Four t;          // place in the cell
+  FourInts first;  // index of the first coefficient of the cell
+  Four t;          // offset in the cell
 };
 
 inline CellPlaces locate_both_signs(Four s, const Grid& grid) {
@@ -33,7 +34,7 @@ inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
 template <bool kAdd>
 void values_tile(const double* s, const Grid& given, const double* coefficients, double factor,
                  double* out, int64_t n) {
-  const Grid grid = given;  // which `out` cannot overlap
+  const Grid grid = given;  // a local copy, which `out` cannot alias
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
     const Four f = factor * cubic(load<Four>(s + j), grid, coefficients);
@@ -60,7 +61,7 @@ inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
 
 void moments_tile(const double* s, const Grid& given, double factor, const double* weights,
                   double* moments, int64_t n) {
-  const Grid grid = given;  // which `moments` cannot overlap
+  const Grid grid = given;  // a local copy, which `moments` cannot alias
   int64_t j = 0;
   for (; j + 4 <= n; j += 4)
     grow(load<Four>(s + j), grid, factor * load<Four>(weights + j), moments);
@@ -80,14 +81,14 @@ void spread_tile(const double* s, const Nodes& nodes, const double* weights, dou
     int64_t leading = (magnitude >> kNodeShift) - nodes.base;
     leading = leading < nodes.half - 2 ? leading : nodes.half - 3;  // rounding may exceed the bound
     const int64_t sign = nodes.both_signs && bits < 0 ? nodes.half : 0;
-    if (leading < 0) {  // before the first node all is constant
+    if (leading < 0) {  // before the first node every kernel is constant
       sums[sign] += weights[j];
       continue;
     }
     const int64_t inside = (magnitude & low_bits) << (52 - kNodeShift) | 0x3ff0000000000000;
     double t;
     memcpy(&t, &inside, sizeof t);
-    // Four nodes between the same two powers of two, which are evenly spaced.
+    // Four evenly spaced nodes between the same two powers of two.
     const int64_t place = leading % kNodes;
     const int64_t skipped = place < 1 ? 0 : place > kNodes - 3 ? kNodes - 3 : place - 1;
     const double x = t - 1.0 + double(place - skipped);

@@ -1,8 +1,9 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Mismatches of words of many pairs of sequences. Compiled once per SIMD level; see level.h for the
+// rules that follow.
 //
-// All is done for as many sequences at a time as a vector has bits. The mismatches of the words of
-// a diagonal are a sum that gains a letter and loses one. It is represented by bits, a vector for
-// each binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
+// One bit of a vector belongs to one pair of sequences. The number of mismatches of a word that
+// moves along a diagonal changes by one letter at each end. It is kept as a bit-sliced integer
+// (bits.h), and so are the counters of pairs.
 #include "simd/column_pairs.h"
 
 #include "simd/bits.h"
@@ -12,11 +13,11 @@ namespace {
 
 #define KW_INLINE inline __attribute__((always_inline))
 
-constexpr int kBatch = 8;   // pairs that are added to a counter together
-constexpr int kRing = 128;  // letters that are remembered: those of a word and of a batch, at least
+constexpr int kBatch = 8;   // pairs of words that are added to a counter together
+constexpr int kRing = 128;  // letters that are kept: at least those of a word and a batch
 
-// Letters of a diagonal: whether they differ. Words are read from their first letter on; of two
-// strands from the middle of the diagonal on, where one word goes back.
+// Compares the letters of a diagonal. Words are read from their first letter on; if y is on the
+// other strand, from the middle of the diagonal on, where the letters of x are read backwards.
 struct Letters {
   const uint64_t *x[kMostPlanes], *y[kMostPlanes];
   Bits flipped[kMostPlanes];
@@ -36,7 +37,7 @@ struct Letters {
   KW_INLINE Bits compare(int k, int64_t i) const {
     return odd(load<Bits>(x[k] + i * step), load<Bits>(y[k] + i * kLanes), flipped[k]);
   }
-  // Letters [i, i + Count).
+  // Compares letters [i, i + Count); a set bit of `differ` is a mismatch.
   template <int Count>
   KW_INLINE void compare(int64_t i, Bits* differ) const {
     for (int c = 0; c < Count; ++c) differ[c] = compare(0, i + c);
@@ -45,12 +46,13 @@ struct Letters {
   }
 };
 
-// The mismatches of the word that ends at the present letter.
+// The number of mismatches of the word that ends at the present letter.
 template <int Digits>
 struct Mismatches {
   Bits digit[Digits] = {};
 
-  // Adds 1 with carry where only a mismatch enters, subtracts 1 with borrow where only one leaves.
+  // Adds 1 if a mismatch enters the word and none leaves; subtracts 1 if one leaves and none
+  // enters.
   KW_INLINE void move(Bits comes, Bits goes) {
     Bits change = comes ^ goes;
     for (int d = 0; d < Digits; ++d) {
@@ -69,7 +71,7 @@ KW_INLINE void carry_on(Bits carry, uint64_t* counter) {
   }
 }
 
-// Numbers that a compiler knows.
+// An integer as a type.
 template <int M>
 struct At {
   static constexpr int value = M;
@@ -83,9 +85,9 @@ KW_INLINE void each(Visit&& visit) {
   }
 }
 
-// Pairs with `first`, first + 1, ... mismatches, `Classes` of them, which differ in the last three
-// digits. Eight pairs are added at a time, so that few digits are carried far (Harley and Seal, in
-// Warren, 2007). Behind the last pair no word begins.
+// Counts the words with `first`, first + 1, ... mismatches (`Classes` numbers that differ in the
+// last three digits). Eight words are added at a time, so that carries rarely run far (Harley and
+// Seal, in Warren, 2007). No word begins after the last letter.
 template <int Digits, int Classes>
 void count_classes(const ColumnTask& task, const ColumnDiagonal& diagonal, int64_t first,
                    uint64_t* counters) {
@@ -162,7 +164,7 @@ void count_classes(const ColumnTask& task, const ColumnDiagonal& diagonal, int64
   }
 }
 
-// Words of at most 15 letters, and all others.
+// Digits for words of at most 15 letters, and for all others.
 constexpr int kFewDigits = 4, kMostDigits = 6;
 using CountClasses = void (*)(const ColumnTask&, const ColumnDiagonal&, int64_t, uint64_t*);
 constexpr CountClasses kFew[kClassGroup] = {
@@ -179,7 +181,7 @@ void count(const ColumnTask& task, const ColumnDiagonal& diagonal, uint64_t* cou
   }
 }
 
-// Halves of blocks of bits change places, in blocks of 64, 32, ... (Warren, 2002).
+// Exchanges halves of blocks of bits, for blocks of 64, 32, ... bits (Warren, 2002).
 void transpose(const uint64_t* rows, uint64_t* vectors) {
   Bits row[64];
   for (int r = 0; r < 64; ++r)

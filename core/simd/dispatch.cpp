@@ -1,3 +1,4 @@
+// Chooses the SIMD level at the first call: the best one of this CPU, or that of KERNELWEAVE_SIMD.
 #include <stdexcept>
 #include <string>
 #include <string_view>

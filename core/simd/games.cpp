@@ -1,4 +1,4 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Shapley values of products. Compiled once per SIMD level; see level.h for the rules that follow.
 #include "simd/games.h"
 
 #include "simd/level.h"
@@ -8,7 +8,8 @@ namespace {
 
 typedef double Real __attribute__((vector_size(kLanes * sizeof(double))));
 
-constexpr int64_t kNodes = 4;  // nodes that are evaluated together: independent chains of products
+// Nodes that are evaluated together, as independent chains of products.
+constexpr int64_t kNodes = 4;
 
 inline Real magnitude(Real x) { return x < 0.0 ? -x : x; }
 
@@ -48,9 +49,9 @@ GameBounds multiply_pairs(const GameTile& tile, double* pairs) {
   return bounds;
 }
 
-// N nodes, one lane group. The value of player j is the integral of d_j prod_{k != j} f_k(t). Let g
-// be the product of all players but a pair (0, 1): player 0 gets d_0 (b_1 int g + d_1 int t g).
-// Products over the pairs before and after give g without a division.
+// N nodes for one group of lanes. The value of player j is the integral of d_j prod_{k != j}
+// f_k(t). Let g be the product of all players except a pair (0, 1): player 0 gets d_0 (b_1 int g +
+// d_1 int t g). The products over the pairs before and after give g without a division.
 template <int64_t N>
 void product_at(const GameTile& tile, const double* pairs, const double* nodes,
                 const double* weights, double factor, double* before, double* out) {
@@ -143,8 +144,8 @@ void polynomial(const PolynomialGameTile& game, const NodesAndWeights& rule, dou
   const int64_t degree = game.degree, size = (degree + 1) * kLanes;
   double scaled = factor;
   for (int64_t i = 2; i <= degree; ++i) scaled *= double(i);
-  double* const before = scratch;  // (players, size), products of the players before each one
-  double* const factors = scratch + tile.players * size;  // (players, size), f_k(t)
+  double* const before = scratch;  // (players, size): products of the players before each one
+  double* const factors = scratch + tile.players * size;  // (players, size): f_k(t)
   for (int64_t lane = 0; lane < kGameLanes; lane += kLanes) {
     const auto at = [&](const double* values, int64_t k) {
       return load<Real>(values + k * kGameLanes + lane);

@@ -1,4 +1,4 @@
-// Shapley values of products, for a tile of 16 support vectors: the loops behind
+// Shapley values of products for a tile of 16 support vectors: the table of loops behind
 // explain/product_games.h.
 #pragma once
 #include <stdint.h>
@@ -22,7 +22,7 @@ struct GameTile {
   int64_t players;
 };
 
-// The same times (constant + sum_{k in S} u_k + sum_{k not in S} v_k)^degree.
+// A product game times (constant + sum_{k in S} u_k + sum_{k not in S} v_k)^degree.
 struct PolynomialGameTile {
   GameTile product;
   const double* u;
@@ -31,7 +31,7 @@ struct PolynomialGameTile {
   int64_t degree;  // at most kMaxGameDegree
 };
 
-// The largest values over a tile that bound the error of a quadrature.
+// Maxima over a tile, from which the error of a quadrature is bounded.
 struct GameBounds {
   double middle;   // mean over players of |a_k + b_k| / 2
   double half;     // mean over players of |a_k - b_k| / 2

@@ -1,6 +1,6 @@
-// Shared by the files that are compiled once per SIMD level (KW_LEVEL). They may not instantiate
+// For the files that are compiled once per SIMD level (KW_LEVEL). These files may not instantiate
 // code that other files share (no standard containers or algorithms): the linker could keep the
-// copy built for a newer CPU. Names in this file have internal linkage.
+// copy built for a newer CPU. All names in this file have internal linkage.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 namespace kw {
 namespace {
 
-// Numbers of 64 bits in a register.
+// Number of 64-bit numbers in a register.
 #if defined(__AVX512F__)
 constexpr int64_t kLanes = 8;
 #elif defined(__AVX2__)

@@ -1,9 +1,9 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Mismatches of the words of two sequences, 64 pairs at a time. Compiled once per SIMD level; see
+// level.h for the rules that follow.
 //
-// Mismatches of words are sums of bits along a diagonal. They are represented by bits, too: a
-// number for each weight of a binary digit, so that logical operations add 64 of them in every
-// lane. A word of 11 letters is one of 5, the next 5, and one letter; one of 5 is 2 + 2 + 1: the
-// carry of a sum takes the odd letter in.
+// The number of mismatches of two words is the sum of mismatch bits along a diagonal, computed with
+// bit-sliced integers (bits.h). A word of 11 letters is split into 5 + 5 + 1 letters, and one of 5
+// into 2 + 2 + 1: the single letter enters as the carry of the addition.
 #include "simd/pairs.h"
 
 #include "simd/bits.h"
@@ -12,14 +12,14 @@ namespace kw {
 namespace {
 
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
-constexpr int kMostDigits = 6;  // binary digits of numbers up to 63
+constexpr int kMostDigits = 6;  // digits of numbers up to 63
 
 template <int N>
 struct Number {
   Bits digit[N];
 };
 
-// The mismatches in L letters from each one on.
+// The number of mismatches in the L letters that follow each position.
 template <int L>
 inline Number<digits_of(L)> window(Bits differ) {
   if constexpr (L == 1) {
@@ -40,20 +40,20 @@ inline Number<digits_of(L)> window(Bits differ) {
   }
 }
 
-// Some vectors of pairs, one after another.
+// Several vectors of pairs.
 struct Batch {
   Bits digit[kMostDigits][kBatch];
-  Bits counts[kBatch];  // the pairs that count
+  Bits counts[kBatch];  // bit set if the pair is counted
   int64_t first[kBatch], lane[kBatch];
   int filled = 0;
 };
 
-// Processes a batch.
+// A callback that processes a batch.
 struct Visitor {
   virtual void visit(Batch& batch) = 0;
 };
 
-// Visits a batch whenever it is full, and at the end.
+// Collects vectors, and calls the visitor for every full batch and for the last one.
 template <int L>
 void compare(const PairTask& task, Visitor& visitor) {
   constexpr int kDigits = digits_of(L);
@@ -84,7 +84,7 @@ void compare(const PairTask& task, Visitor& visitor) {
   if (batch.filled) visitor.visit(batch);
 }
 
-// The loops for words of 1, 2, ..., Last letters.
+// The functions for words of 1, 2, ..., Last letters.
 template <int Last, int... Lengths>
 struct Upto : Upto<Last - 1, Last, Lengths...> {};
 template <int... Lengths>
@@ -95,10 +95,10 @@ struct Upto<0, Lengths...> {
   }
 };
 
-// How many bits are set in each lane.
+// The number of set bits of each lane.
 inline Bits ones(Bits v) {
 #if defined(__AVX512BW__)
-  Bits of_nibble;  // bits set in 0, 1, ..., 15, a byte each
+  Bits of_nibble;  // numbers of set bits of 0, 1, ..., 15, one byte each
   for (int lane = 0; lane < kLanes; ++lane)
     of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
   const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
@@ -116,8 +116,8 @@ inline Bits ones(Bits v) {
 #endif
 }
 
-// How many bits were set in all vectors, as bits: only every eighth vector is counted one by one
-// (Harley and Seal, in Warren, 2007).
+// Counts the set bits of many vectors with a bit-sliced sum: bits are counted one by one only for
+// every eighth vector (Harley and Seal, in Warren, 2007).
 struct Tally {
   Bits one, two, four, eights;
 
@@ -129,7 +129,7 @@ struct Tally {
   }
 };
 
-// Pairs of a batch whose last three digits are M.
+// The pairs of a batch whose last three digits are M.
 template <int M>
 void tally(const Batch& batch, const Bits* counts, Tally& found) {
   Tally sum = found;
@@ -184,7 +184,7 @@ struct Listing : Visitor {
   Listing(const PairTask& task, PairFound* found)
       : classes(task.classes), digits(digits_of(int(task.length))), next(found) {}
 
-  // Pairs with fewer mismatches than there are classes, as bits.
+  // The pairs with fewer than `classes` mismatches, as bits.
   Bits near(const Batch& batch, int slot) const {
     Bits less = {}, equal = ~Bits{};
     if (classes >> digits) return equal;

@@ -1,4 +1,4 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Passes in single precision. Compiled once per SIMD level; see level.h for the rules that follow.
 #include "simd/single.h"
 
 #include "simd/cell_math.h"
@@ -6,9 +6,9 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kFloats = 2 * kLanes;  // in a register
+constexpr int64_t kFloats = 2 * kLanes;  // floats in a register
 constexpr int64_t kRowsAtOnce = kLanes == 8 ? 4 : 2;
-constexpr int64_t kVectors = 4;  // vectors of columns at once
+constexpr int64_t kVectors = 4;  // vectors of columns processed together
 using Vec = Vectors<float, kFloats>::Numbers;
 using Ints = Vectors<float, kFloats>::Words;
 using Four = FourOf<float>;
@@ -70,7 +70,7 @@ inline uint32_t first_cell(const SingleGrid& grid) {
   return bits >> kTail;
 }
 
-// Polynomials of a shape: two cells for every factor of two, or twice as many of a lower degree.
+// Shape of the polynomials: two cells of degree 6 for every factor of two, or four of degree 4.
 struct Wide {
   static constexpr int64_t kTerms = kWideTerms;
   static constexpr int kTail = kWideTail;
@@ -83,7 +83,7 @@ struct Narrow {
 };
 
 #if defined(__AVX512F__)
-// One coefficient of each of 64 cells, in four registers.
+// One coefficient of all 64 cells, in four registers.
 struct Coefficient {
   Vec part[4];
 };
@@ -114,7 +114,7 @@ inline Vec value_at(const FloatPlaces& at, const Tables<Shape>& tables) {
   return f;
 }
 #else
-// Coefficients cell by cell: those of four cells are loaded and transposed.
+// Coefficients in cell order: those of four cells are loaded and transposed.
 template <typename Shape>
 struct Tables {
   explicit Tables(const float* tables) : cells(tables + kTermByTerm) {}
@@ -198,7 +198,8 @@ void values_tile(const float* s, int64_t count, int64_t width, const SingleGrid&
   set(s, count, width, grid, tables, out, stride, adds);
 }
 
-// Of the first sums of cells; `low` is counted from the second cell on, and of the first one wraps.
+// The range of sums that were changed, except those of the first cell. `low` is counted from the
+// second cell on; for the first cell it wraps around, so that the minimum ignores it.
 struct Range {
   Ints low, high;
 };
@@ -230,7 +231,8 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   }
 }
 
-// Adds the sums [low, high), which are kApart times `size` numbers, to total, and clears them.
+// Adds sums [low, high), of which there are kApart copies `size` numbers apart, to total, and sets
+// them to zero.
 inline void add_up(float* sums, int64_t size, int64_t low, int64_t high, double* total) {
   for (int64_t k = low; k < high; ++k) {
     total[k] += double(sums[k]) + double(sums[size + k]) +
@@ -249,7 +251,7 @@ void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGri
     moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
   add_up(sums, size, 0, kMomentTerms, total);
   for (int64_t l = 0; l < kFloats; ++l) {
-    if (used.high[l] == 0) continue;  // all in the first cell
+    if (used.high[l] == 0) continue;  // only the first cell was used
     const int64_t low = int64_t(used.low[l]) + kMomentTerms;
     const int64_t high = int64_t(used.high[l]) + kMomentTerms;
     found->low = low < found->low ? low : found->low;

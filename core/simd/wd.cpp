@@ -1,4 +1,4 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// The weighted degree kernel. Compiled once per SIMD level; see level.h for the rules that follow.
 #include "simd/wd.h"
 
 #include "simd/level.h"
@@ -22,11 +22,11 @@ inline bool any(Bits v) {
 #endif
 }
 
-// How many bits are set in each byte.
+// The number of set bits of each byte.
 inline Bits count_bytes(Bits v) {
 #if defined(__AVX2__)
   const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
-  Bits of_nibble;  // bits set in 0, 1, ..., 15, a byte each
+  Bits of_nibble;  // numbers of set bits of 0, 1, ..., 15, one byte each
   for (int lane = 0; lane < kLanes; ++lane)
     of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
 #if defined(__AVX512BW__)
@@ -43,8 +43,7 @@ inline Bits count_bytes(Bits v) {
 #endif
 }
 
-// The sum of the eight bytes of each lane; bytes stay below 256 while at most 31 counts are added
-// up.
+// The sum of the eight bytes of each lane. Bytes cannot overflow if at most 31 counts are added.
 inline Bits sum_bytes(Bits v) {
 #if defined(__AVX512BW__)
   return (Bits)_mm512_sad_epu8((__m512i)v, _mm512_setzero_si512());
@@ -72,7 +71,7 @@ inline Bits count(const Bits* mask, const uint64_t* starts, int64_t words) {
   return total;
 }
 
-// Small integers as doubles: the bits of 2^52 + n are those of 2^52 plus n.
+// Converts small integers to doubles: the bits of 2^52 + n are those of 2^52 plus n.
 inline Real real(Bits n) { return (Real)(n | 0x4330000000000000ull) - 0x1p52; }
 
 inline Real load_some(const double* p, int64_t lanes) {
@@ -88,7 +87,7 @@ inline void store_some(double* out, Real v, int64_t lanes) {
     for (int64_t lane = 0; lane < lanes; ++lane) out[lane] = v[lane];
 }
 
-// A mask of matches: in registers where its size is known, or else in the room of the tile.
+// A match mask: in registers if its size is a constant, otherwise in the memory of the tile.
 template <int W>
 struct Mask {
   Bits words[W];
@@ -102,7 +101,7 @@ struct Mask<0> {
   Bits* data() { return words; }
 };
 
-// kPaired: every lane has a row of its own.
+// kPaired: row r is compared with column r only.
 template <int W, int P, bool kPaired = false>
 struct Pass {
   static constexpr int64_t kRowStride = kPaired ? kWdGroup : 1;
@@ -118,7 +117,7 @@ struct Pass {
       return Bits{} + row[w];
   }
 
-  // Letters that agree, and are known on both sides.
+  // Positions at which letters are equal and known on both sides.
   inline void match(const uint64_t* row, const uint64_t* column, Bits* mask) const {
     for (int64_t w = 0; w < words; ++w) {
       Bits differ = {};
@@ -129,7 +128,7 @@ struct Pass {
     }
   }
 
-  // Matches that go on for one more letter; false when none does.
+  // Replaces matches of k letters by those of k + 1; returns false if there are none.
   inline bool lengthen(Bits* mask) const {
     Bits left = {};
     for (int64_t w = 0; w + 1 < words; ++w) {
@@ -140,7 +139,8 @@ struct Pass {
     return any(left | mask[words - 1]);
   }
 
-  // Adds what matches of length k under a shift give, pair by pair and position by position.
+  // Adds the weights of the matches of length k under a shift to the plane of their position, pair
+  // by pair.
   void spread(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k, double* out,
               int64_t lanes) const {
     const int64_t first = tile.value == WdValue::kBoth ? k * tile.length : 0;
@@ -159,7 +159,8 @@ struct Pass {
     }
   }
 
-  // The weights of all matches of length k under a shift, each by its position.
+  // The sum of the weights of the matches of length k under a shift, where weights depend on the
+  // position.
   Real sum_places(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k) const {
     const double* sums = tile.place_sums + (s * tile.degree + k) * words * kWdPlaceSums;
     Real total = {};
@@ -170,8 +171,8 @@ struct Pass {
     return total;
   }
 
-  // The weights of the matches in one word, three positions at a time: a table of eight doubles is
-  // a register of AVX-512.
+  // The sum of the weights of the matches in one word, three positions at a time: a table of eight
+  // doubles fits into one register of AVX-512.
   static inline Real sum_word(Bits here, const double* sums) {
     Real even = {}, odd = {};
 #if defined(__AVX512BW__)
@@ -192,7 +193,7 @@ struct Pass {
     return even + odd;
   }
 
-  // The weights of all matches of length k under a shift.
+  // The sum of the weights of all matches of length k under a shift.
   inline Real sum_matches(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k) const {
     if (tile.places) return sum_places(mask, starts, s, k);
     return tile.weights[s * tile.degree + k] * real(count<W>(mask, starts, words));

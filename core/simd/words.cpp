@@ -1,4 +1,5 @@
-// Compiled once per SIMD level; see level.h for what that forbids.
+// Reflections of tables of words. Compiled once per SIMD level; see level.h for the rules that
+// follow.
 #include "simd/words.h"
 
 #include "simd/level.h"
@@ -8,7 +9,7 @@ namespace {
 
 typedef double Real __attribute__((vector_size(kLanes * 8)));
 
-// Four letters, as DNA has them.
+// Four letters, for DNA.
 template <typename T>
 inline void reflect_four(double* x, int64_t stride) {
   const T x0 = load<T>(x), x1 = load<T>(x + stride), x2 = load<T>(x + 2 * stride),
@@ -20,7 +21,7 @@ inline void reflect_four(double* x, int64_t stride) {
   store(T(x3 + half), x + 3 * stride);
 }
 
-// Two digits of four letters each in one pass over memory.
+// Two base-4 digits in one pass over memory.
 inline void reflect_sixteen(double* x, int64_t stride) {
   Real v[16];
   for (int i = 0; i < 16; ++i) v[i] = load<Real>(x + i * stride);

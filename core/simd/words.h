@@ -1,18 +1,18 @@
-// Tables of all words: the loops behind operators on them.
+// Tables of all words: the table of loops behind strings/word_operator.h.
 #pragma once
 #include <stdint.h>
 
 namespace kw {
 
 struct WordLoops {
-  // A table as groups of `letters` runs of `stride` numbers: each group of numbers that differ in
-  // one letter is reflected, x - 2 v (v'x), so that the first one becomes their sum over the square
-  // root of `letters`. Twice gives back the table.
+  // A table as groups of `letters` runs of `stride` numbers. Each group of numbers that differ in
+  // one letter is multiplied by the reflection x - 2 v (v'x) that maps the constant vector to a
+  // multiple of the first unit vector. Applying it twice restores the table.
   void (*reflect)(double* table, int64_t letters, int64_t stride, int64_t groups);
-  // The same for two letters of four, one after the other: 16 runs a group. stride: a multiple
-  // of 8.
+  // The same for two letters of four, one after the other: groups of 16 runs. stride must be a
+  // multiple of 8.
   void (*reflect_two)(double* table, int64_t stride, int64_t groups);
-  // A 16 x 16 matrix, transposed in place.
+  // Transposes a 16 x 16 matrix in place.
   void (*transpose)(double* matrix);
 };
 

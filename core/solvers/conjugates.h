@@ -1,4 +1,5 @@
-// The dual term of a loss in one variable, and its derivatives.
+// The conjugates conj_i of a loss, which the dual problem adds up, and their derivatives.
+// subproblem.h has the formula.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,9 +10,9 @@
 namespace kw {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kEdge = 1e-14;  // how close an entropic variable may come to its bounds
+inline constexpr double kEdge = 1e-14;  // smallest distance of an entropic variable from its bounds
 
-// conj_i and its derivatives.
+// conj_i, its first and second derivative, and its one-sided slopes at kinks and bounds.
 class Conjugates {
  public:
   explicit Conjugates(const DualTerm& term) : t_(term) {}
@@ -52,7 +53,8 @@ class Conjugates {
   const DualTerm& term() const { return t_; }
 
  private:
-  // The parts of the box below and above a: both exact when they are tiny, which 1 - z is not.
+  // Position of a inside its box, from below and from above. Both are exact when they are tiny,
+  // which 1 - z is not.
   double below(int64_t i, double a) const {
     return std::max((a - t_.lo[i]) / (t_.hi[i] - t_.lo[i]), kEdge);
   }

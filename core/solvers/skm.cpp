@@ -12,16 +12,17 @@ namespace kw {
 
 namespace {
 
-// gamma, which all kernels share, and what follows from it.
+// The variable gamma that minimises R (skm.h), and the eta_m that follow from it.
 class Threshold {
  public:
   Threshold(const double* kappa, IdSpan ids, double d) : inverse_(ids.size()), d_(d) {
     for (size_t c = 0; c < ids.size(); ++c) inverse_[c] = 1.0 / (kappa[ids[c]] * kappa[ids[c]]);
   }
 
-  // gamma is the root of gamma - sum_m d (lifted_m - d gamma)_+ / kappa_m^2, which is concave and
-  // increasing: the first step of Newton's method lands below it or on it, and from there the steps
-  // only rise. It starts where gamma last was.
+  // gamma is the root of gamma - sum_m d (lifted_m - d gamma)_+ / kappa_m^2, with lifted_m = mu_m +
+  // shift_m. This function is concave and increasing: the first step of Newton's method ends below
+  // the root or on it, and all further steps increase gamma. The iteration starts at the last
+  // gamma.
   void set(const std::vector<double>& lifted) {
     gamma_ = newton(lifted);
     for (double next = newton(lifted); next > gamma_; next = newton(lifted)) gamma_ = next;
@@ -32,8 +33,8 @@ class Threshold {
     return std::max(0.0, lifted - d_ * gamma_) * inverse_[c] / std::max(mu, kTiny);
   }
 
-  // A change of gamma takes coupling() (sum_m coupled(m) mu_m')^2 from the curvature, the sum over
-  // kernels with weight, where coupled(m) = d / kappa_m^2.
+  // When alpha changes, gamma changes too, which reduces the curvature of R by coupling() (sum_m
+  // coupled(m) mu_m')^2 with coupled(m) = d / kappa_m^2. The sum is over the kernels with a weight.
   double coupled(int64_t c) const { return d_ * inverse_[c]; }
   double coupling() const { return 1.0 / (1.0 + d_ * d_ * active_); }
 
@@ -55,10 +56,10 @@ class Threshold {
 
   std::vector<double> inverse_;
   double d_, gamma_ = 0.0;
-  double active_ = 0.0;  // sum of 1 / kappa_m^2 over the kernels with weight
+  double active_ = 0.0;  // sum of 1 / kappa_m^2 over the kernels with a weight
 };
 
-// The smoothed SVM at one alpha, and the derivatives of its objective along a pair.
+// R at the present alpha, and its derivatives along a pair of examples.
 class SmoothedSvm {
  public:
   SmoothedSvm(const SkmKernels& kernels, int64_t q, const Smoothing& smoothing, double* outputs,
@@ -86,7 +87,7 @@ class SmoothedSvm {
     return k_.values + (k_.ids[c] * q_ + i) * q_;
   }
 
-  // mu, eta, and with them the gradient F and the diagonal of the combined kernel.
+  // Recomputes mu and eta, and with them the gradient F.
   void refresh() {
     for (int64_t c = 0; c < count_; ++c) set_size(c, s_[k_.ids[c]]);
     smooth_.set(lifted_);
@@ -97,8 +98,9 @@ class SmoothedSvm {
     }
   }
 
-  // Prepares the choice of a partner of example i: the combined kernel with all others, and what
-  // the change of eta adds to the curvature along each pair. The latter grows with 1 / kappa_m^2.
+  // Computes the curvature of R along the pairs (i, j) for all j, from which the second example is
+  // chosen: the combined kernel, and the part due to the change of eta, which grows with 1 /
+  // kappa_m^2.
   void steer(int64_t i) {
     std::fill(row.begin(), row.end(), 0.0);
     std::fill(shared_.begin(), shared_.end(), 0.0);
@@ -136,7 +138,8 @@ class SmoothedSvm {
     }
   }
 
-  // The derivative of R when alpha_i has risen and alpha_j fallen by t, and its own derivative.
+  // Returns the derivative of R in t, where alpha_i increases and alpha_j decreases by t, and sets
+  // the second derivative.
   double slope(double t, double* curvature) {
     for (int64_t c = 0; c < count_; ++c)
       set_size(c, s_[k_.ids[c]] + t * (2.0 * rise_[c] + t * bend_[c]));
@@ -181,8 +184,8 @@ class SmoothedSvm {
   std::vector<double> F, row, bend, diagonal;
 };
 
-// The largest and smallest alpha_i of a line search: a bound, or zero, where the derivative of
-// |alpha| jumps.
+// The largest and smallest value of alpha_i in a line search: a bound, or zero if the derivative of
+// |alpha| jumps there.
 double top(const Conjugates& conj, int64_t i, double a) {
   return conj.term().eps[i] > 0.0 && a < 0.0 ? 0.0 : conj.highest(i);
 }
@@ -191,14 +194,15 @@ double bottom(const Conjugates& conj, int64_t i, double a) {
   return conj.term().eps[i] > 0.0 && a > 0.0 ? 0.0 : conj.lowest(i);
 }
 
-// The pair i rises, j falls, by at most `limit`.
+// A step along a pair: alpha_i increases and alpha_j decreases by at most `limit`.
 struct PairMove {
   int64_t i, j;
   double alpha_i, alpha_j;
   double limit;
 };
 
-// The derivative along the pair grows from below zero: its root, or the limit.
+// Returns the root of the derivative along the pair, which increases from a negative value, or the
+// limit.
 double best_step(const Conjugates& conj, SmoothedSvm& svm, const PairMove& p) {
   const double kinks = (p.alpha_i >= 0.0 ? 1.0 : -1.0) * conj.term().eps[p.i] -
                        (p.alpha_j > 0.0 ? 1.0 : -1.0) * conj.term().eps[p.j];
@@ -210,7 +214,7 @@ double best_step(const Conjugates& conj, SmoothedSvm& svm, const PairMove& p) {
            conj.smooth_slope(p.j, p.alpha_j - t);
   };
   double slope = slope_at(0.0);
-  bool open = true;  // the sign of the slope at `high` is not known
+  bool open = true;  // true while the sign of the slope at `high` is not known
   for (int round = 0; round < 60; ++round) {
     double next = t - slope / std::max(curvature, 1e-300);
     if (std::abs(next - t) <= 1e-13 * t) return t;
@@ -246,7 +250,8 @@ PairSteps solve_skm(const SkmKernels& kernels, const DualTerm& term, const Smoot
     const PairChoice choice = simd().choose(svm.F.data(), up.data(), down.data(), q);
     result.violation = choice.max_down - choice.min_up;
     if (!(result.violation > tolerance) || result.steps >= max_steps) return result;
-    if (result.steps % 64 == 0) svm.combine_diagonal();  // only steers the choice of j
+    // Only used to choose j, so that it may be outdated.
+    if (result.steps % 64 == 0) svm.combine_diagonal();
     const int64_t i = choice.argmin_up;
     svm.steer(i);
     const int64_t j =
@@ -257,7 +262,7 @@ PairSteps solve_skm(const SkmKernels& kernels, const DualTerm& term, const Smoot
     svm.aim(i, j);
     const double step =
         best_step(conj, svm, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
-    // A step that ends at a bound or at zero ends there exactly.
+    // A step that ends at a bound or at zero sets alpha to exactly that value.
     alpha[i] = step >= to_i - from_i ? to_i : from_i + step;
     alpha[j] = step >= from_j - to_j ? to_j : from_j - step;
     svm.move(i, j, step);

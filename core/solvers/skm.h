@@ -28,8 +28,8 @@ struct Smoothing {
 
 struct SkmKernels {
   const double* values;  // kernels x q x q
-  IdSpan ids;            // the kernels to work on; all others have eta = 0 and do not change
-  const double* cost;    // cost of every kernel
+  IdSpan ids;            // the kernels to work on; all others have eta = 0 and are not changed
+  const double* cost;    // cost of each kernel
 };
 
 // alpha (q values), outputs (kernels x q) and s (one value per kernel) are changed in place.

@@ -11,15 +11,16 @@
 namespace kw {
 namespace {
 
-// A pair problem: alpha_i rises and alpha_j falls by t in [0, limit]; the derivative at 0 is
-// `slope` < 0 and the curvature of the quadratic part is `bend`.
+// A problem in one variable t in [0, limit]: alpha_i increases and alpha_j decreases by t. The
+// derivative at 0 is `slope` < 0, and the second derivative of the quadratic part is `bend`.
 struct Pair {
   int64_t i, j;
   double alpha_i, alpha_j;
   double slope, bend, limit;
 };
 
-// Piecewise quadratic: the derivative jumps by 2 eps where one of the two passes zero.
+// For a piecewise quadratic objective: the derivative jumps by 2 eps where alpha_i or alpha_j is
+// zero.
 double step_with_kinks(const Conjugates& conj, const Pair& p) {
   const double kink_i = p.alpha_i < 0.0 ? -p.alpha_i : kInfinity;
   const double kink_j = p.alpha_j > 0.0 ? p.alpha_j : kInfinity;
@@ -39,7 +40,8 @@ double step_with_kinks(const Conjugates& conj, const Pair& p) {
   return at;
 }
 
-// Smooth: Newton's method on the derivative, kept inside a bracket by bisection.
+// For a smooth objective: Newton's method on the derivative, with bisection if it leaves the
+// bracket.
 double step_smooth(const Conjugates& conj, const Pair& p) {
   const double base = conj.smooth_slope(p.i, p.alpha_i) - conj.smooth_slope(p.j, p.alpha_j);
   const auto slope_at = [&](double t) {
@@ -101,7 +103,8 @@ PairSteps solve_pairs(const double* kernel, const DualTerm& term, double toleran
                        diagonal[i] + diagonal[j] - 2.0 * row_i[j],
                        std::min(conj.highest(i) - alpha[i], alpha[j] - conj.lowest(j))};
     const double step = best_step(conj, pair);
-    // A step that ends at a bound ends there exactly, so that the example can be set aside.
+    // A step that ends at a bound sets alpha to exactly the bound, so that the example counts as
+    // bounded.
     alpha[i] = step >= conj.highest(i) - pair.alpha_i ? conj.highest(i) : pair.alpha_i + step;
     alpha[j] = step >= pair.alpha_j - conj.lowest(j) ? conj.lowest(j) : pair.alpha_j - step;
     loops.move(row_i, row_j, step, outputs, q);

@@ -35,7 +35,7 @@ bool rank_one_response(const double* hessian, std::span<const double> D, double 
     for (int64_t i = 0; i < M; ++i) HD[i * k + a] = hessian[i * M + ids[a]] * D[ids[a]];
   }
   if (!solve_linear(A, Z, k)) return false;
-  // P = H - H D Z is symmetric up to rounding.
+  // P = H - H D Z, which is symmetric up to rounding.
   dot_products(HD.data(), Z.data(), M, M, k, P, M);
   for (int64_t i = 0; i < M; ++i)
     for (int64_t j = 0; j <= i; ++j)
@@ -67,7 +67,7 @@ bool rank_one_model(const double* hessian, std::span<const double> s, std::span<
 bool even_weights(const WeightModel& model, const Evenness& evenness, double* v) {
   const int64_t k = int64_t(model.theta.size());
   std::vector<double> kernel(k * k), slopes(k), low(k), none(k, 0.0), most(k, model.total);
-  for (int64_t i = 0; i < k; ++i) {  // in terms of weights times their costs
+  for (int64_t i = 0; i < k; ++i) {  // substitute weights times costs for the weights
     low[i] = model.costs[i] * model.lower[i];
     v[i] = std::max(model.costs[i] * model.theta[i], low[i]);
   }

@@ -1,24 +1,26 @@
-// Models of J(theta), the optimal value of the inner problem, in the weights of several kernels.
+// Models of J(theta), the optimal value of the inner problem, and their minimisation over the
+// kernel weights.
 //
-// Kernels of rank one (steps/newton.py has the formulas): where weights have moved by d, a Hessian
-// H becomes (1 + u / s) P (1 + u / s) with P = (I + H D)^-1 H, D = diag(d / s) and u = -P d.
+// If every kernel has rank one, J and its Hessian H at theta determine J at theta + d
+// (optimization/steps/newton.py has the formulas): the Hessian there is (1 + u / s) P (1 + u / s)
+// with P = (I + H D)^-1 H, D = diag(d / s) and u = -P d.
 #pragma once
 #include <cstdint>
 #include <span>
 
 namespace kw {
 
-// Sets P (M x M), and moved[m] if |D_m| H_mm is above `slight`; otherwise D_m counts as 0. Returns
-// false if I + H D is singular.
+// Sets P (M x M). Kernels with |D_m| H_mm <= `slight` are treated as if D_m = 0; moved[m] tells
+// which are not. Returns false if I + H D is singular.
 bool rank_one_response(const double* hessian, std::span<const double> D, double slight, double* P,
                        char* moved);
 
-// Sets the change of J when the weights move by d, its gradient (M) and its Hessian (M x M) there.
-// Returns false if they do not exist.
+// Sets the change of J when the weights change by d, and the gradient (M) and Hessian (M x M) of J
+// there. Returns false if they are not finite or I + H D is singular.
 bool rank_one_model(const double* hessian, std::span<const double> s, std::span<const double> d,
                     double slight, double* value, double* gradient, double* bent);
 
-// A quadratic model over weights whose products with their costs have a fixed sum.
+// A quadratic model of J over feasible weights.
 //
 //   minimise over v   gradient . (v - theta) + 1/2 (v - theta)' (P + ridge I) (v - theta)
 //   subject to        v >= lower,   costs . v = total
@@ -28,14 +30,15 @@ struct WeightModel {
   double ridge, total;
 };
 
-// When slopes, relative to costs, are equal enough: up to `most`, or up to `part` of how far they
-// are apart at first if that is less; and after how many pairs for each weight to give up.
+// Stopping rule: the slopes of the model, divided by costs, differ by at most `most`, or by at most
+// `part` of their initial difference if that is less. Gives up after pairs_per_weight steps for
+// each weight.
 struct Evenness {
   double most, part;
   int64_t pairs_per_weight;
 };
 
-// v (k values), two weights at a time. Returns whether it is found.
+// Minimises the model over v (k values) by steps in pairs of weights. Returns false if it gives up.
 bool even_weights(const WeightModel& model, const Evenness& evenness, double* v);
 
 }  // namespace kw

@@ -1,5 +1,5 @@
-// The edges of a trie or an automaton: from a node, with a letter, to another node. Small alphabets
-// have an array in every node, large ones share a map.
+// The edges of a trie: from a node, by a letter, to another node. Small alphabets use one array per
+// node; large ones share a hash map.
 #pragma once
 #include "stores/open_map.h"
 
@@ -7,7 +7,7 @@ namespace kw {
 
 class Edges {
  public:
-  static constexpr uint32_t kNowhere = 0;  // the root, to which no edge leads
+  static constexpr uint32_t kNowhere = 0;  // index of the root, to which no edge leads
 
   explicit Edges(uint64_t letters) : letters_(letters), dense_(letters <= kSmall) {}
 

@@ -12,7 +12,7 @@
 namespace kw {
 namespace {
 
-// How much the words of a sequence count.
+// The weight of each word of a sequence by its position, if words have such weights.
 const std::vector<double>& weights_of_words(const HammingRule& rule, int64_t count) {
   thread_local HammingRule last;
   thread_local std::vector<double> weights;
@@ -24,7 +24,7 @@ const std::vector<double>& weights_of_words(const HammingRule& rule, int64_t cou
   return weights;
 }
 
-// f(word, how much it counts) for the words of a sequence.
+// Calls f(word, weight) for the words of a sequence.
 template <std::invocable<uint64_t, double> Visit>
 void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
   thread_local std::vector<uint64_t> kmers;
@@ -48,8 +48,8 @@ void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Vis
       visit(kmers[at++], weights[p]);
 }
 
-// The sums of the words of windows of one text, with the additions of each in the order of its
-// words: what a window by itself has, to the last bit.
+// The sums of the windows of one text. The terms of each window are added in the order of its
+// words, so that the result is bit-identical to that of a single window.
 void sum_windows(const SequenceView& view, const HammingRule& rule, int64_t i, int64_t windows,
                  const double* table, double* out) {
   constexpr int64_t kSideBySide = 16;
@@ -95,8 +95,9 @@ double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i,
   return total;
 }
 
-// A word is its first letters, those in the middle, and its last ones; its partner has the partners
-// of the last ones in front. So words with one middle are a tile that changes places with another.
+// A word consists of its first letters, the middle, and its last letters; its reverse complement
+// begins with that of the last letters. So all words with the same middle form a tile of the table,
+// which is exchanged with the tile of the reversed middle.
 void add_partners(const KmerRule& rule, int threads, double* table) {
   const int64_t edge = std::min<int64_t>(rule.k / 2, rule.letters == 4 ? 2 : 1);
   uint64_t sides = 1, middles = 1;
@@ -147,7 +148,7 @@ void HammingStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const HammingStore*>(&other);
   if (!same || same->parameters_->rule != parameters_->rule ||
       same->parameters_->values != parameters_->values)
-    throw std::invalid_argument("the stores hold other words");
+    throw std::invalid_argument("the stores belong to different kernels");
   for (size_t u = 0; u < words_.size(); ++u) words_[u] += same->words_[u];
   weights_.clear();
 }
@@ -163,12 +164,12 @@ void HammingStore::close(int threads) {
   words_ = Buffer<double>();
 }
 
-// Overwrites the words.
+// Overwrites `words`.
 std::vector<Buffer<double>> HammingStore::weights_of(Buffer<double>& words, int threads) const {
   std::vector<Buffer<double>> weights(size_t(parameters_->members() - 1));
   std::vector<double*> tables;
   for (Buffer<double>& table : weights) table.resize(words.size());
-  weights.push_back(std::move(words));  // the last one is made in place
+  weights.push_back(std::move(words));  // the last member is computed in place
   for (Buffer<double>& table : weights) tables.push_back(table.data());
   operator_.apply_each(parameters_->spectra.data(), threads, weights.back().data(), tables);
   if (parameters_->rule.both_strands)

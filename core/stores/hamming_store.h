@@ -1,8 +1,9 @@
-// Weights of words for kernels that count mismatches: one place for every word there can be.
+// The weight store of kernels that count mismatches: a table with one entry for every possible
+// word.
 //
-// `add` sums the words themselves. Before the first look-up the operator of the
-// kernel maps the sums to the weight of every word, including similar words; a look-up is then one
-// read for every word of a sequence.
+// `add` sums up the words that occur. Before the first look-up the operator of the kernel
+// (word_operator.h) is applied to this table, which gives every word the contributions of all
+// similar words. A look-up then reads one entry for each word of a sequence.
 #pragma once
 #include <functional>
 
@@ -15,16 +16,16 @@ namespace kw {
 
 struct HammingParameters;
 
-// visit(word, how much it counts) for the words of sequence i.
+// Calls visit(word, weight) for the words of sequence i.
 void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
                  const std::function<void(uint64_t, double)>& visit);
-// Adds factors[r] times the words of sequences rows[r] (or r, if there are no rows) to a table, for
-// r in [begin, end), and those of the other strand if `partners`.
+// Adds factors[r] times the words of sequence rows[r] (or r, if `rows` is empty) to a table, for r
+// in [begin, end). With `partners` the words of the other strand are added, too.
 void add_words(const SequenceView& view, const HammingRule& rule, IdSpan rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table);
-// The sum of the numbers of the words of a sequence.
+// The weighted sum of the table entries of the words of sequence i.
 double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i, const double* table);
-// table[u] += table[partner of u], for all words at once.
+// table[u] += table[reverse complement of u], for all words at once.
 void add_partners(const KmerRule& rule, int threads, double* table);
 
 class HammingStore : public Store {
@@ -36,7 +37,7 @@ class HammingStore : public Store {
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
-  // Computes the weights of a store to which no more is added: it takes half of the memory.
+  // Computes the weights. Nothing can be added afterwards, and half of the memory is freed.
   void close(int threads);
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
@@ -47,8 +48,9 @@ class HammingStore : public Store {
 
   const std::unique_ptr<const HammingParameters> parameters_;
   const WordOperator operator_;
-  Buffer<double> words_;                 // sums of added words
-  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be computed
+  Buffer<double> words_;  // sums of the words added
+  // Weights of all words for each member; empty until computed.
+  std::vector<Buffer<double>> weights_;
 };
 
 }  // namespace kw

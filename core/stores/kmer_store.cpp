@@ -11,10 +11,10 @@ namespace {
 
 constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"};
 
-// Measured (benchmarks/strings_stores.py): a table that fits into the cache beats everything; a
-// larger one beats a hash table while it has at most eight places for each k-mer added.
+// From measurements (benchmarks/strings_stores.py): a table that fits into the cache is fastest. A
+// larger one is faster than a hash table if it has at most eight entries for each k-mer added.
 constexpr uint64_t kCachedTable = uint64_t{1} << 16;
-constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
+constexpr int64_t kMostHashed = int64_t{1} << 27;  // more slots would take gigabytes
 
 std::shared_ptr<const LengthWeights> one_length(const KmerRule& rule) {
   if (rule.folded) throw std::invalid_argument("a suffix store cannot fold the two strands");
@@ -28,7 +28,8 @@ std::shared_ptr<const LengthWeights> one_length(const KmerRule& rule) {
 StoreKind store_kind(const std::string& name) {
   for (int kind = 0; kind < int(std::size(kNames)); ++kind)
     if (name == kNames[kind]) return StoreKind(kind);
-  throw std::invalid_argument("unknown store: " + name);
+  throw std::invalid_argument(
+      "store must be one of auto, rows, table, sorted, hash, trie and suffix, got " + name);
 }
 
 const char* store_name(StoreKind kind) { return kNames[int(kind)]; }
@@ -54,7 +55,7 @@ void KmerStore::merge(const Store& other) {
   std::vector<std::pair<uint64_t, double>> found;  // `other` may be this store
   other.items([&](int64_t position, const std::string& codes, double weight) {
     if (differs || position >= 0 || int64_t(codes.size()) != rule.k)
-      throw std::invalid_argument("the stores hold other words");
+      throw std::invalid_argument("the stores belong to different kernels");
     found.emplace_back(rule.number(codes), weight);
   });
   for (const auto& [kmer, weight] : found) put(kmer, weight);

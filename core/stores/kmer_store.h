@@ -1,12 +1,12 @@
-// Weight stores whose words are the k-mers of a sequence, wherever they occur. Each has a file of
-// its own, store_*.cpp.
+// Weight stores of k-mers at any position of a sequence. Each data structure has a file:
+// store_table.cpp, store_sorted.cpp, store_hash.cpp, store_trie.cpp.
 #pragma once
 #include "stores/store.h"
 #include "strings/kmers.h"
 
 namespace kw {
 
-// kRows: no store, sums row by row. kAuto: whichever is cheapest.
+// kRows: no store, kernel values row by row. kAuto: the cheapest.
 enum class StoreKind { kAuto, kRows, kTable, kSorted, kHash, kTrie, kSuffix };
 
 StoreKind store_kind(const std::string& name);
@@ -32,7 +32,7 @@ class KmerStore : public Store {
   virtual void each(const VisitKmer& visit) const = 0;
 };
 
-// Stores that see k-mers as numbers, not as letters.
+// Stores that read k-mers as integers.
 class NumberStore : public KmerStore {
  public:
   using KmerStore::KmerStore;
@@ -48,9 +48,9 @@ std::unique_ptr<KmerStore> sorted_store(const KmerRule& rule);
 std::unique_ptr<KmerStore> hash_store(const KmerRule& rule);
 std::unique_ptr<KmerStore> trie_store(const KmerRule& rule);
 
-// The store that adds and looks up fastest, for so many k-mers to be added, repeated ones included.
+// Returns the fastest store for adding `kmers` k-mers (with repetitions) and looking up sequences.
 StoreKind best_store(const KmerRule& rule, int64_t kmers);
-// kind: any but kRows; `kmers` matters for kAuto only.
+// kind: any but kRows; `kmers` is used by kAuto only.
 std::unique_ptr<Store> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers);
 
 }  // namespace kw

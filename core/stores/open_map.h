@@ -1,4 +1,5 @@
-// A map from numbers to values in one array: open addressing, linear probing, at most half full.
+// A hash map from integers to values in one array: open addressing, linear probing, at most half
+// full.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -17,7 +18,7 @@ class OpenMap {
   int64_t size() const { return size_; }
   int64_t bytes() const { return int64_t(slots_.size() * sizeof(Slot)); }
 
-  // The value of a key, which is made where there was none.
+  // The value of a key, which is inserted if it is missing.
   T& operator[](uint64_t key) {
     Slot* slot = place(key);
     if (slot->key != key) {
@@ -45,7 +46,7 @@ class OpenMap {
   void prefetch(uint64_t key) const { __builtin_prefetch(slots_.data() + home(key)); }
 
  private:
-  static constexpr uint64_t kNone = ~uint64_t{0};  // no key is that large
+  static constexpr uint64_t kNone = ~uint64_t{0};  // marks empty slots; no key is that large
   struct Slot {
     uint64_t key = kNone;
     T value = {};

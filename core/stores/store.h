@@ -1,8 +1,8 @@
-// Sparse weight stores: w = sum_r delta_r Phi(x_r), a vector indexed by words, of which only the
-// words that occur are cached, and <w, Phi(x)> for new sequences x. Sonnenburg, Raetsch and Rieck
+// Sparse weight vectors w = sum_r delta_r Phi(x_r), indexed by words, and their products <w,
+// Phi(x)> with new sequences x. Only words that occur are stored. Sonnenburg, Raetsch and Rieck
 // (2007, section 4.3) call the operations clear, add and lookup.
 //
-// Adding may put work off; `settle` does it, once before the first look-up.
+// `add` may postpone work; `settle` completes it, once before the first look-up.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace kw {
 
-// A word of w: where it must start (-1: anywhere), its letters as codes, its weight.
+// Receives a word of w: the position at which it must start (-1: anywhere), the codes of its
+// letters, and its weight.
 using VisitWord = std::function<void(int64_t position, const std::string& codes, double weight)>;
 
-constexpr int64_t kSequencesBetweenLooks = 16;  // at signals, while sequences are read
+constexpr int64_t kSequencesBetweenLooks = 16;  // sequences read between two checks for interrupts
 
 class Store : public Sums {
  public:
@@ -24,7 +25,7 @@ class Store : public Sums {
   // w += the weights of another store of the same kernel.
   virtual void merge(const Store& other) = 0;
   virtual void settle(int /*threads*/) {}
-  // Every word whose weight is not zero, once.
+  // Calls visit once for every word with a nonzero weight.
   virtual void items(const VisitWord& visit) const = 0;
   virtual int64_t bytes() const = 0;
 };

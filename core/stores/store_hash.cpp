@@ -1,4 +1,4 @@
-// A hash table of the k-mers that occur.
+// The k-mers that occur, in a hash map.
 #include "stores/kmer_store.h"
 #include "stores/open_map.h"
 

@@ -1,4 +1,4 @@
-// The k-mers that occur, sorted, with their weights beside them: the least memory.
+// The k-mers that occur in a sorted array, with an array of their weights: the smallest store.
 #include <algorithm>
 
 #include "stores/kmer_store.h"
@@ -47,7 +47,7 @@ class SortedStore : public NumberStore {
 
   std::vector<uint64_t> kmers_;
   std::vector<double> weights_;
-  std::vector<Item> added_;  // since the arrays were sorted
+  std::vector<Item> added_;  // added since the arrays were sorted
 };
 
 void SortedStore::settle(int) {

@@ -1,4 +1,4 @@
-// The explicit map: one place for every k-mer there can be.
+// An array with one entry for every possible k-mer.
 #include <algorithm>
 #include <stdexcept>
 
@@ -7,7 +7,7 @@
 namespace kw {
 namespace {
 
-constexpr uint64_t kMost = uint64_t{1} << 28;  // places, two gigabytes
+constexpr uint64_t kMost = uint64_t{1} << 28;  // entries: 2 GB
 
 class TableStore : public NumberStore {
  public:

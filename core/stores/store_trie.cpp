@@ -1,5 +1,5 @@
-// A trie of the k-mers that occur, one level per letter; their weights are in its leaves. (That of
-// the weighted degree kernel, with weights in its inner nodes, is wd_store.h.)
+// The k-mers that occur in a trie, one level per letter, with the weights in the leaves.
+// (wd_store.h has the trie of the weighted degree kernel, whose inner nodes have weights, too.)
 #include "stores/edges.h"
 #include "stores/kmer_store.h"
 

@@ -11,7 +11,7 @@ namespace kw {
 namespace {
 
 [[noreturn]] void throw_other_words() {
-  throw std::invalid_argument("the stores hold other words");
+  throw std::invalid_argument("the stores belong to different kernels");
 }
 
 }  // namespace
@@ -22,7 +22,7 @@ void SuffixStore::clear() {
   parts_.clear();
 }
 
-// Takes the texts back, to add to them.
+// Discards the index and makes the texts available again, so that more can be added.
 void SuffixStore::open() {
   if (!settled_) return;
   texts_ = std::move(*settled_).take_texts();
@@ -50,7 +50,7 @@ void SuffixStore::merge(const Store& other) {
   if (const auto* same = dynamic_cast<const SuffixStore*>(&other)) {
     if (same->letters_ != letters_ || *same->lengths_ != *lengths_) throw_other_words();
     const std::vector<uint8_t> texts = same->settled_ ? same->settled_->texts() : same->texts_;
-    const std::vector<Part> parts = same->parts_;  // copies: `other` may be this store
+    const std::vector<Part> parts = same->parts_;  // a copy, since `other` may be this store
     open();
     int64_t start = 0;
     for (const Part& part : parts) {

@@ -1,5 +1,5 @@
-// Weights of the substrings of sequences, in a suffix array. Words may be of any length and
-// alphabet, and words of several lengths may have weights.
+// Weights of the substrings of sequences, in a suffix array. Substrings may have any length and
+// alphabet, and several lengths may have weights.
 #pragma once
 #include <optional>
 
@@ -23,7 +23,7 @@ class SuffixStore : public Store {
 
  private:
   struct Part {
-    int64_t end;  // in the texts
+    int64_t end;  // end in the texts
     double delta;
   };
 
@@ -32,7 +32,7 @@ class SuffixStore : public Store {
 
   const int letters_;
   const std::shared_ptr<const LengthWeights> lengths_;
-  std::vector<uint8_t> texts_;  // unless settled
+  std::vector<uint8_t> texts_;  // empty once settled
   std::vector<Part> parts_;
   std::optional<SubstringWeights<1>> settled_;
 };

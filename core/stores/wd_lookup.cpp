@@ -1,4 +1,4 @@
-// How a weight store is read.
+// Look-ups in the weight store of the weighted degree kernel (wd_store.h).
 #include <utility>
 
 #include "simd/simd.h"
@@ -8,9 +8,9 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kPositions = 16;  // read between two looks at signals
+constexpr int64_t kPositions = 16;  // positions read between two checks for interrupts
 
-// Takes what a walk finds as one value.
+// Receives the matches of a sequence, and adds up their weights.
 struct Total {
   static constexpr bool by_level = false;
   const double* reach;
@@ -20,7 +20,7 @@ struct Total {
   void run(int64_t from, int64_t to, double delta) { sum += delta * (reach[to] - reach[from]); }
 };
 
-// Takes what a walk finds degree by degree.
+// Receives the matches of a sequence, and adds up their weights for each length.
 struct ByDegree {
   static constexpr bool by_level = true;
   double* out;
@@ -35,11 +35,11 @@ struct ByDegree {
 
 }  // namespace
 
-// A sequence from position p on, as it is read: a word of its letters (the tag is ignored),
-// and how many letters matches may have.
+// The state of a look-up: a sequence from position p on, as a 64-bit word of letters (the tag is
+// ignored), and the maximum length of matches.
 struct WdStore::Reading {
   const PlaneTable& b;
-  const int64_t* j;  // address of its number, for long matches only
+  const int64_t* j;  // address of the index of the sequence; only needed for long matches
   int64_t p;
   uint64_t word;
   int64_t known;
@@ -57,16 +57,16 @@ struct WdStore::Reading {
   }
 };
 
-// Sequences that pass all positions together, from the last to the first, always in the order of a
-// dictionary of their letters from the position on: a stable partition by the letter of a position
-// gives the order at this position from that at the next (Durbin, 2014). So tables and leaves are
-// read sequentially, whatever their size, and the state of a sequence moves with it. Sequences with
-// unknown letters are processed one by one.
+// A block of sequences that are looked up together, from the last position to the first, always in
+// lexicographic order of their letters from the present position on. Sorting stably by the letter
+// at a position turns the order at the next position into the order at this one (Durbin, 2014). So
+// tables and leaves are read sequentially, whatever their size. Sequences with unknown letters are
+// looked up one by one.
 struct WdStore::Block {
   static constexpr int64_t kSize = int64_t{1} << kTagBits;
 
-  // The letters of a sequence from the position on, tagged with its number in the block, and the
-  // sum of what it has found.
+  // The letters of a sequence from the present position on, tagged with its index in the block, and
+  // its sum so far.
   struct Record {
     uint64_t word;
     double sum;
@@ -101,9 +101,10 @@ struct WdStore::Block {
     for (Record& record : records) out[example(record)] += std::exchange(record.sum, 0.0);
   }
 
-  // First record of each letter.
+  // The first record of each letter.
   std::array<Record*, 256> sections() {
-    std::array<std::array<uint32_t, 256>, 4> counts = {};  // four, as one would wait for itself
+    // Four copies, for instruction-level parallelism.
+    std::array<std::array<uint32_t, 256>, 4> counts = {};
     int64_t s = 0;
     for (; s + 4 <= size(); s += 4)
       for (int64_t lane = 0; lane < 4; ++lane) ++counts[lane][letters[s + lane]];
@@ -117,8 +118,8 @@ struct WdStore::Block {
     return begin;
   }
 
-  // Goes on to position p, adds the values of a table if there is one, and notes the records that
-  // have something below it.
+  // Moves to position p, adds the values of its table if kAdd, and lists the records that have
+  // leaves below the table.
   template <int P, bool kAdd>
   void advance(const Position& position, int64_t p) {
     const int64_t n = size(), planes = P ? P : b.planes;
@@ -145,7 +146,7 @@ struct WdStore::Block {
   const WordReader read;
   std::vector<int64_t> masked;
   Buffer<int64_t> clean;
-  Buffer<uint64_t> words;  // word by word, so that those of a position lie side by side
+  Buffer<uint64_t> words;  // transposed: the words of one position are contiguous
   Buffer<uint8_t> letters;
   Buffer<Record> records, before;
   Buffer<uint32_t> hits;
@@ -165,7 +166,7 @@ inline int64_t WdStore::shared_letters(Leaf leaf, const Reading& reading) const 
   return std::min({shared, letters_in(leaf), reading.known});
 }
 
-// Passes the weights of the matches of a sequence below the table to the sink.
+// Passes the weights of the matches below the table to the sink.
 template <int P, class Sink>
 inline void WdStore::descend(const Position& position, const Reading& reading, Sink& sink) const {
   int64_t depth = position.depth;
@@ -182,7 +183,7 @@ inline void WdStore::descend(const Position& position, const Reading& reading, S
     sink.run(depth, shared_letters<P>(leaf, reading), delta_of(leaf));
 }
 
-// A sequence with unknown letters may leave the table early.
+// For a sequence with unknown letters, whose matches may end inside the table.
 template <class Sink>
 void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) const {
   const Position& position = positions_[p];
@@ -194,7 +195,7 @@ void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) 
   if (known > position.depth) descend<0>(position, reading, sink);
 }
 
-// Below the table, one position: walk(record, reading) for the sequences that have something there.
+// Calls walk(record, reading) for the sequences that have leaves below the table of a position.
 template <class Walk>
 void WdStore::pass_below(Block& block, int64_t p, Walk&& walk) const {
   const int64_t known = std::min(degree_, length_ - p);
@@ -204,7 +205,8 @@ void WdStore::pass_below(Block& block, int64_t p, Walk&& walk) const {
   }
 }
 
-// Adds one value per sequence to the sums of the block (and to out, for those walked one by one).
+// Adds one value per sequence to the sums of the block (or to out, for sequences looked up one by
+// one).
 template <int P>
 void WdStore::pass_total(Block& block, int64_t p, double* out) const {
   const Position& position = positions_[p];

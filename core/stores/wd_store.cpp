@@ -8,22 +8,22 @@ namespace kw {
 namespace {
 
 constexpr int64_t kTableBits = 16;   // bits of the largest table of a position
-constexpr int64_t kMarkedBits = 18;  // bits of the largest mask of places with children
+constexpr int64_t kMarkedBits = 18;  // bits of the largest mask of entries with leaves
 
-// The smallest table with three places for every two sequences: with fewer places too many of them
-// are shared, more take longer to fill than they save.
+// The smallest table with three entries for every two sequences. With fewer entries more sequences
+// share one and branch; filling a larger table costs more than it saves.
 int depth_for(int64_t rows, int64_t planes, int64_t degree) {
   const int64_t bits = std::bit_width(uint64_t(rows + rows / 2));
   return int(
       std::clamp<int64_t>((bits + planes - 1) / planes, 1, std::min(degree, kTableBits / planes)));
 }
 
-// One letter more than the table has, where the mask does not become too large.
+// One letter more than the table, unless the mask becomes too large.
 int marked_letters(int64_t planes, int depth) {
   return planes * (depth + 1) <= kMarkedBits ? depth + 1 : depth;
 }
 
-// visit(value, child) for all values of a level and their children in the next one.
+// Calls visit(value, child) for all entries of a level and their children in the next level.
 template <class Visit>
 void for_children(int64_t planes, Buffer<double>& level, Buffer<double>& next, Visit visit) {
   double* child = next.data();
@@ -71,7 +71,8 @@ void WdStore::expect(int64_t planes) {
 
 void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
   if (table_as<PlaneTable>(a).length != length_)
-    throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
+    throw std::invalid_argument(
+        "all sequences of a weight store of WeightedDegree must have the same length");
   auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows));
   expect(table->planes);
   batches_.push_back({std::move(table), std::vector<double>(delta.begin(), delta.end())});
@@ -81,8 +82,8 @@ void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
 void WdStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const WdStore*>(&other);
   if (!same || same->weights_ != weights_ || same->parameters_.shifts != parameters_.shifts)
-    throw std::invalid_argument("the stores hold other words");
-  const std::vector<Batch> more = same->batches_;  // `other` may be this store
+    throw std::invalid_argument("the stores belong to different kernels");
+  const std::vector<Batch> more = same->batches_;  // a copy, since `other` may be this store
   batches_.insert(batches_.end(), more.begin(), more.end());
   if (same->planes_) expect(same->planes_);
   settled_ = false;
@@ -128,7 +129,7 @@ uint32_t WdStore::letter(Leaf leaf, int64_t depth) const {
   return code;
 }
 
-// The added sequences from position p on: themselves, and their shifted copies.
+// The letters of the added sequences from position p on, for each of their shifts.
 void WdStore::windows(int64_t p, const WordReader& read, std::vector<uint64_t>& out) const {
   out.clear();
   const int64_t most = parameters_.largest_shift(), most_letters = std::min(degree_, length_ - p);
@@ -186,7 +187,7 @@ void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added
     for_children(planes_, position.levels[k - 2], position.levels[k - 1], hand_down);
 }
 
-// Counting sort of the leaves that reach below the table, by their place in it.
+// Counting sort of the leaves below the table by their entry.
 void WdStore::sort_leaves(Position& position, const std::vector<uint64_t>& added) const {
   Buffer<uint32_t>& starts = position.starts;
   starts.assign(position.levels.back().size() + 1, 0);
@@ -215,7 +216,7 @@ void WdStore::mark_leaves(Position& position) const {
   }
 }
 
-// Puts away leaves that share their first `depth` letters and go on.
+// Stores leaves with the same first `depth` letters as a bucket or as a branch.
 WdStore::Link WdStore::put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const {
   return end - begin > kBucket ? branch(position, begin, end, depth) : keep(position, begin, end);
 }
@@ -258,7 +259,7 @@ WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
   return std::lower_bound(crowded.begin(), crowded.end(), place, before)->second;
 }
 
-// Words that begin with the letters that the leaves share, and go on.
+// Visits the words that extend `word`, the letters that all leaves share.
 void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
                           const VisitWord& visit) const {
   by_letter(begin, end, int64_t(word.size()),

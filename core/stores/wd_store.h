@@ -1,11 +1,12 @@
-// The weights w of a linear combination of weighted degree kernels, sum_r delta_r k(x_r, .),
-// position by position.
+// The weight vector of a linear combination of weighted degree kernels, sum_r delta_r k(x_r, .),
+// one trie for each position.
 //
-// For every position there is a trie of the letters that follow it. Its first `depth` levels are
-// one table, indexed by these letters, of the aggregated weight of all shorter matches. Below it, a
-// bucket of a few sequences is compared as bits, and a fuller one branches by its next letter. A
-// look-up is thus one table walk per position, whatever the number of sequences added. Places are
-// numbered in the order of a dictionary, and sequences are looked up in that order (wd_lookup.cpp).
+// The trie of a position contains the letters that follow it in the added sequences. Its first
+// `depth` levels are one table, indexed by these letters, with the sum of the weights of all
+// shorter matches. Below the table, up to kBucket sequences are stored as leaves and compared bit
+// by bit; more sequences branch by their next letter. The cost of a look-up is thus one table
+// access per position, for any number of added sequences. Table entries are in lexicographic order,
+// and sequences are looked up in that order (wd_lookup.cpp).
 #pragma once
 #include <bit>
 
@@ -31,42 +32,43 @@ class WdStore : public Store {
   void items(const VisitWord& visit) const override;
   int64_t bytes() const override;
 
-  // Nanoseconds to sum up `count` examples for `columns` others, on one thread.
+  // Estimates the nanoseconds to add `count` examples and look up `columns` others, on one thread.
   static double cost(const WdKernel& kernel, const PlaneTable& a, int64_t count, int64_t columns);
 
  private:
-  // Sequences as they were added, with their factors.
+  // Sequences that were added, with their factors.
   struct Batch {
     std::shared_ptr<const PlaneTable> table;
     std::vector<double> delta;
   };
-  // The children of a place of the trie: `count` leaves, or children (count == kBranch).
+  // The children of an entry: `count` leaves from index `first` on, or children if count ==
+  // kBranch.
   struct Link {
     uint32_t first = 0, count = 0;
   };
   struct Child {
-    double value = 0.0;  // weight gained on reaching it
+    double value = 0.0;  // weight gained by reaching it
     Link link;
   };
-  // An added sequence from a position on: a word of its letters whose tag is their number, delta,
-  // and, where matches may be longer than a word, 64 letters of each plane.
+  // An added sequence from a position on: a word of its letters, tagged with their number; delta;
+  // and, if matches may be longer than a word, 64 letters of each plane.
   using Leaf = const uint64_t*;
   static constexpr int64_t kLeafHead = 2;
   static constexpr uint32_t kBranch = ~uint32_t{0}, kBucket = 12;
   struct Position {
     int depth = 0;
     const double* weights = nullptr;  // weights of matches that start here, by length
-    // For each length up to depth a table by letters: the weight of the match of that length (where
-    // lengths are told apart) or of all matches up to it.
+    // For each length up to depth: a table, by letters, of the weight of the match of that length
+    // (if the result is by degree), or of all matches up to that length.
     std::vector<Buffer<double>> levels;
-    // Bit set where something lies below a place, which `marked` letters name: one more than
-    // `depth` where that is affordable, so that few sequences are looked at in vain.
+    // A bit is set if there are leaves below an entry. Entries of this mask are named by `marked`
+    // letters, one more than `depth` if memory allows, so that few look-ups search leaves in vain.
     int marked = 0;
     Buffer<uint64_t> deeper;
-    Buffer<uint32_t> starts;  // the first leaf below each place
-    Buffer<uint64_t> leaves;  // sorted by their place
+    Buffer<uint32_t> starts;  // the first leaf below each entry
+    Buffer<uint64_t> leaves;  // sorted by entry
     std::vector<Child> children;
-    std::vector<std::pair<uint32_t, Link>> crowded;  // places that branch, sorted
+    std::vector<std::pair<uint32_t, Link>> crowded;  // entries that branch, sorted
 
     Link below(uint32_t place) const {
       const uint32_t count = starts[place + 1] - starts[place];
@@ -92,7 +94,8 @@ class WdStore : public Store {
   Link put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link keep(Position& position, Leaf* begin, Leaf* end) const;
-  // Calls group(letter, begin, end) for the leaves that go on, by their next letter.
+  // Groups leaves with more than `depth` letters by the next letter; calls group(letter, sum of
+  // delta, begin, end).
   template <class Group>
   void by_letter(Leaf* begin, Leaf* end, int64_t depth, Group&& group) const;
   void visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
@@ -120,7 +123,7 @@ class WdStore : public Store {
   const int64_t length_, degree_, passes_;
   const WdValue value_;
   int64_t planes_ = 0;  // bit planes of the letters; set by the first sequence
-  int64_t tail_ = 0;    // words of a leaf behind its head: the planes, where matches may be long
+  int64_t tail_ = 0;    // words of a leaf after its head: one for each plane if matches may be long
   std::vector<Batch> batches_;
   bool settled_ = true;
   std::vector<double> weights_;  // length x degree

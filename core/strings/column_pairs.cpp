@@ -11,11 +11,11 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kRoomOfBlocks = int64_t{64} << 20;  // bytes that a block may take
-// A sequence by itself takes so many times as long as one in a block.
+constexpr int64_t kRoomOfBlocks = int64_t{64} << 20;  // bytes of a block
+// Cost of a sequence that is compared by itself, relative to one in a block.
 constexpr double kByItself = 4.0;
 
-// Bit p of the result: bit k of the code of letter p, for the letters of a word of 64.
+// Bit p of the result is bit k of the code of letter p, for the letters of a 64-letter word.
 uint64_t plane_bits(const SequenceView& view, int64_t i, int64_t word, int k) {
   const int64_t start = view.start_of(i), length = view.length_of(i);
   if (view.planes) return view.words[start + k * words_for(length) + word];
@@ -26,7 +26,7 @@ uint64_t plane_bits(const SequenceView& view, int64_t i, int64_t word, int k) {
   return bits;
 }
 
-// Bit p of the result: whether letter p is known.
+// Bit p of the result is set if letter p is known.
 uint64_t known_bits(const SequenceView& view, int64_t i, int64_t word) {
   const int64_t start = view.start_of(i), left = view.length_of(i) - 64 * word;
   uint64_t bits = left < 64 ? (uint64_t{1} << left) - 1 : ~uint64_t{0};
@@ -37,7 +37,8 @@ uint64_t known_bits(const SequenceView& view, int64_t i, int64_t word) {
   return bits;
 }
 
-// By which bits all letters differ from their partners; -1 where it is not the same for all.
+// The bits in which the code of every letter differs from its complement; -1 if they depend on the
+// letter.
 int flipped_bits(const KmerRule& kmers) {
   const int bits = kmers.partner[0];
   for (uint64_t code = 0; code < kmers.letters; ++code)
@@ -73,7 +74,7 @@ void Columns::fill(const SequenceView& view, IdSpan sequences) {
   loops.mark(row(planes), rule_.kmers.k, places_, row(planes + 1));
 }
 
-// Rows of vectors, with room at both ends.
+// Row k of vectors, with padding at both ends.
 uint64_t* Columns::row(int64_t k) {
   return vectors_.data() + k * stride_ + kPairRoom * simd().column_pairs->lanes;
 }
@@ -154,7 +155,7 @@ void ColumnPairs::count_alone(const SequenceView& a, const SequenceView& b,
                               const SequencePairs& pairs, const Visit& visit) {
   WordPairs alone(rule_, task_.classes);
   HammingRule one_strand = rule_;
-  one_strand.both_strands = false;  // the strand of the columns is enough
+  one_strand.both_strands = false;  // comparing with both strands of the columns is enough
   std::map<int64_t, Strands> columns;
   std::optional<Strands> own;
   for (size_t i = 0; i < pairs.rows.size(); ++i) {
@@ -191,7 +192,7 @@ void ColumnPairs::count_own(const SequenceView& view, std::vector<int64_t> seque
   auto work = [&](int64_t i) { return double(length(i)) * double(length(i)); };
   WordPairs alone(rule_, task_.classes);
   const int64_t n = int64_t(sequences.size());
-  double together = 0.0;  // work of those in a block that begins here
+  double together = 0.0;  // work of the pairs in the block that begins here
   for (int64_t i = 0, end = 0; i < n;) {
     for (; end < std::min(n, i + width()); ++end) together += work(end);
     if (pays(together / work(i), length(i))) {
@@ -206,8 +207,8 @@ void ColumnPairs::count_own(const SequenceView& view, std::vector<int64_t> seque
   }
 }
 
-// h(u, v) = h(v, u), and h(u, partner of v) = h(v, partner of u): pairs at a <= b are met, and
-// count twice.
+// h(u, v) = h(v, u), and h(u, v^c) = h(v, u^c) for reverse complements u^c, v^c. So only pairs at
+// positions a <= b are compared, and count twice.
 void ColumnPairs::count_own_block(const SequenceView& view, IdSpan sequences, const Visit& visit) {
   const int64_t count = int64_t(sequences.size());
   x_.fill(view, sequences);

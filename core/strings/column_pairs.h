@@ -1,5 +1,5 @@
-// Words of many pairs of sequences, counted by their mismatches, for as many pairs at a time as a
-// vector has bits. It is several times faster than one pair after another (word_pairs.h).
+// Numbers of mismatches between the words of many pairs of sequences, one pair for each bit of a
+// vector. Several times faster than comparing one pair of sequences after another (word_pairs.h).
 #pragma once
 #include <functional>
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace kw {
 
-// Sequences side by side, a bit of each vector.
+// Sequences side by side: bit s of each vector belongs to sequence s.
 class Columns {
  public:
   explicit Columns(const HammingRule& rule) : rule_(rule) {}
 
-  // At most as many as a vector has bits; some may be the same.
+  // At most as many sequences as a vector has bits; a sequence may occur more than once.
   void fill(const SequenceView& view, IdSpan sequences);
-  // Positions at which words of the longest sequence may begin.
+  // Number of positions at which words of the longest sequence may begin.
   int64_t places() const { return places_; }
   ColumnStrand strand() const;
 
@@ -26,10 +26,11 @@ class Columns {
 
   const HammingRule& rule_;
   int64_t places_ = 0, stride_ = 0;
-  Buffer<uint64_t> vectors_;  // by plane, for known letters, and for words
+  // The vectors of each plane, of known letters, and of beginnings of words.
+  Buffer<uint64_t> vectors_;
 };
 
-// The i-th pair: sequence rows[i] with sequence columns[i].
+// Pair i consists of sequence rows[i] and sequence columns[i].
 struct SequencePairs {
   std::vector<int64_t> rows, columns;
 };
@@ -38,21 +39,23 @@ class ColumnPairs {
  public:
   ColumnPairs(const HammingRule& rule, int64_t classes);
 
-  // Pairs of sequences that are compared at a time.
+  // Number of pairs of sequences that are compared at a time.
   int64_t width() const;
 
-  // visit(i, what WordPairs finds for the i-th pair). Few pairs, and those of very different
-  // lengths, are compared one by one.
+  // Called as visit(i, found) with the numbers that WordPairs finds for pair i. If there are few
+  // pairs, or their lengths differ much, pairs are compared one by one.
   using Visit = std::function<void(int64_t, const std::vector<double>&)>;
-  // Sequences of a with sequences of b: at most `width` pairs.
+  // Compares sequences of a with sequences of b: at most `width` pairs.
   void count(const SequenceView& a, const SequenceView& b, const SequencePairs& pairs,
              const Visit& visit);
-  // visit(i, what WordPairs::count_own finds) for each of the sequences i, in any order.
+  // Calls visit(i, found), with the result of WordPairs::count_own, for each of the sequences i, in
+  // any order.
   void count_own(const SequenceView& view, std::vector<int64_t> sequences, const Visit& visit);
 
  private:
-  // True if it pays for so many pairs of sequences of so many letters: all words weigh the same,
-  // and bits identify partners. Shorter ones count as parts of a pair.
+  // True if blocks are faster for `pairs` pairs of sequences of `letters` letters. Words must have
+  // equal weights, and letters must be complemented by flipping bits. Shorter sequences count as
+  // fractions of a pair.
   bool pays(double pairs, int64_t letters) const;
   void count_block(const SequenceView& a, const SequenceView& b, const SequencePairs& pairs,
                    const Visit& visit);
@@ -61,7 +64,7 @@ class ColumnPairs {
   void count_own_block(const SequenceView& view, IdSpan sequences, const Visit& visit);
   void start(const Columns& x, const Columns& y, int64_t first_digit);
   void compare(const ColumnDiagonal& diagonal);
-  // visit(i, found) for each of so many pairs.
+  // Calls visit(i, found) for the first `count` pairs.
   void read(int64_t count, const Visit& visit);
 
   const HammingRule& rule_;

@@ -13,9 +13,9 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kRowsOfBlock = 16;  // rows of pairs that are compared at a time
+constexpr int64_t kRowsOfBlock = 16;  // rows of a block of pairs
 
-// Positions in a list of sequences in the order of their lengths.
+// Positions in a list of sequences, sorted by length.
 std::vector<int64_t> by_length(const SequenceView& view, IdSpan sequences) {
   std::vector<int64_t> order(sequences.size());
   std::iota(order.begin(), order.end(), 0);
@@ -25,7 +25,7 @@ std::vector<int64_t> by_length(const SequenceView& view, IdSpan sequences) {
   return order;
 }
 
-// Letters of a sequence on average.
+// Average number of letters of a sequence.
 double typical_length(const SequenceView& view) {
   if (!view.lengths || view.n == 0) return double(view.length);
   double total = 0.0;
@@ -33,11 +33,12 @@ double typical_length(const SequenceView& view) {
   return total / double(view.n);
 }
 
-// Nanoseconds, as measured on one core of an AMD EPYC with AVX-512: of a pair of letters that are
-// compared, of a place of a table that is transformed, and of a word that is added or looked up.
+// Costs in nanoseconds, measured on one core of an AMD EPYC with AVX-512: comparing a pair of
+// words, transforming an entry of a table, and adding or looking up a word.
 constexpr double kPair = 0.035, kPlace = 6.0, kWord = 4.0;
-constexpr double kPlaceOfLarge = 24.0;  // cost of a place of a table larger than `kSmallTable`
-// Places of a table that takes no longer to transform than the words of a training set to compare.
+constexpr double kPlaceOfLarge = 24.0;  // cost of an entry of a table larger than `kSmallTable`
+// Largest table whose transformation takes no longer than comparing the words of a typical training
+// set.
 constexpr uint64_t kSmallTable = uint64_t{1} << 24;
 
 }  // namespace
@@ -92,7 +93,8 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
 void HammingKernel::diagonal(const Table& a, double* out) const {
   const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
-  const bool slides = parameters.rule.peak <= 0.0;  // words weigh the same wherever they are
+  // The weight of a word does not depend on its position.
+  const bool slides = parameters.rule.peak <= 0.0;
   auto keep = [&](int64_t i, const std::vector<double>& found) {
     for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
   };
@@ -114,7 +116,7 @@ int64_t HammingKernel::row_bytes(const Table& a) const {
   return int64_t(16.0 * typical_length(sequences_of(a))) + 1024;
 }
 
-// A pair takes so long that no value is ever read in vain.
+// A pair is so expensive that reading a cached value is always cheaper.
 double HammingKernel::reads(const Table& a) const {
   const double length = typical_length(sequences_of(a));
   return kPair * length * length;

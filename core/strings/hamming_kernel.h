@@ -2,8 +2,8 @@
 //
 //   k_p(x, y) = sum over words u of x and v of y of h_p(mismatches of u and v).
 //
-// Gapped k-mers (Ghandi et al., 2014) and mismatch kernels (Leslie et al., 2004) are of this kind,
-// and so are k-mers that have to be equal. Members of a family differ in h and share all else.
+// Examples are gapped k-mers (Ghandi et al., 2014), mismatch kernels (Leslie et al., 2004) and
+// k-mers that must be equal. Members p of a family differ only in the function h_p.
 #pragma once
 #include "kernels/quantity.h"
 #include "stores/kmer_store.h"
@@ -13,14 +13,15 @@ namespace kw {
 
 struct HammingParameters {
   HammingRule rule;
-  // By member and number of mismatches, l + 1 numbers each: the values h, and the eigenvalues of
-  // the operator on tables of words (word_operator.h).
+  // For each member l + 1 numbers: the values h by number of mismatches, and the eigenvalues of the
+  // operator on tables of words (word_operator.h).
   std::vector<double> values, spectra;
-  StoreKind store = StoreKind::kAuto;  // kRows: pairs of sequences only; kTable: tables only
+  // kRows: compare pairs of sequences only; kTable: use tables only.
+  StoreKind store = StoreKind::kAuto;
 
   int64_t length() const { return rule.kmers.k; }
   int64_t members() const { return int64_t(values.size()) / (length() + 1); }
-  // Numbers of mismatches that count for some member: 0, 1, ..., classes - 1.
+  // Numbers of mismatches with a nonzero h for some member: 0, 1, ..., classes - 1.
   int64_t classes() const;
 };
 
@@ -51,7 +52,7 @@ class HammingKernel : public Quantity {
   const int64_t classes_;
 };
 
-// Places of a table at most: 2 gigabytes.
+// Maximum number of entries of a table: 2 GB.
 constexpr uint64_t kMostWords = uint64_t{1} << 28;
 
 }  // namespace kw

@@ -8,14 +8,15 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kManyWords = int64_t{1}
-                               << 23;  // from which on parts of them have their own table
-constexpr int64_t kProductParts = 2;   // as many whatever the threads
-constexpr int64_t kSequences = 1024;   // sequences that a thread looks up at a time
-constexpr size_t kTables = 4;          // tables of single members that are cached at a time
-constexpr int64_t kWordsPerPlace =
-    2;  // per place of a table: up to this, words are cached in its order
-constexpr int64_t kFewWords = int64_t{1} << 21;  // so few words are always cached in its order
+// Number of words from which on they are divided into parts with a table each.
+constexpr int64_t kManyWords = int64_t{1} << 23;
+constexpr int64_t kProductParts = 2;  // independent of the number of threads
+constexpr int64_t kSequences = 1024;  // sequences that a thread looks up at a time
+constexpr size_t kTables = 4;         // tables of single members cached at a time
+// Words are cached in the order of the table if there are at most so many for each of its entries,
+// or at most `kFewWords` in all.
+constexpr int64_t kWordsPerPlace = 2;
+constexpr int64_t kFewWords = int64_t{1} << 21;
 
 int64_t letters_of(const SequenceView& view) {
   int64_t total = 0;
@@ -85,7 +86,7 @@ void HammingProduct::multiply(std::span<const double> spectra, const double* v, 
 
 Buffer<double> HammingProduct::words(const double* v, int threads) const {
   const int64_t parts = parts_of(view_), n = view_.n;
-  // Two writes for a word, or a pass over the table.
+  // Two writes for each word, or one pass over the table.
   const bool strands = parameters_.rule.both_strands, few = 4 * letters_ < operator_.size();
   std::vector<Buffer<double>> tables(parts);
   run_team(threads, parts, [&](int64_t part, int) {
@@ -110,7 +111,8 @@ void HammingProduct::add(const double* v, int threads, double* out) const {
   });
 }
 
-// v'K v = t'A t, t being the words of one strand; of both, those of both strands and half of it.
+// v'K v = t'A t, where t contains the words of one strand. With both strands t contains the words
+// of both, and the result is half of it.
 void HammingProduct::quadratic(const double* v, int threads, double* out) const {
   const int64_t size = parameters_.length() + 1;
   std::vector<double> squared_norms(size);

@@ -1,7 +1,8 @@
-// The matrix of kernels that count mismatches, as what it makes of vectors: the words of all
-// sequences go into one table, the operator of the kernel is applied to it, and every sequence sums
-// up the numbers of its words. Where there are no more than a few words for each place of the table
-// they are cached in its order; otherwise they are read from the sequences each time.
+// Matrix-vector products K v of kernels that count mismatches: the words of all sequences,
+// multiplied by v, are added up in one table; the operator of the kernel is applied to it; then
+// every sequence sums up the entries of its words. If there are few words for each entry of the
+// table, the words are cached in the order of the table; otherwise they are read from the sequences
+// in every product.
 #pragma once
 #include "stores/hamming_store.h"
 #include "strings/hamming_kernel.h"
@@ -12,10 +13,10 @@ namespace kw {
 
 class HammingProduct : public Product {
  public:
-  // keeps: whether there will be so many products that an order of words pays.
+  // keeps: whether there will be enough products to cache the sorted words.
   HammingProduct(const HammingParameters& parameters, const SequenceTable& table, bool keeps);
 
-  // Cost of a product.
+  // Bytes that products keep.
   static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
 
   void weigh(const double* planes, int threads) override;
@@ -25,11 +26,11 @@ class HammingProduct : public Product {
                double* out) const override;
 
  private:
-  // The words of all sequences, times v.
+  // The table of the words of all sequences, multiplied by v.
   Buffer<double> words(const double* v, int threads) const;
-  // out[p * n + i] += what spectrum p makes of v for sequence i; by rows.
+  // out[p * n + i] += (A_p t) summed over the words of sequence i, for each spectrum p; row by row.
   void multiply(std::span<const double> spectra, const double* v, int threads, double* out) const;
-  // Contribution of a few members to `outputs`, by rows or from the table of `words`.
+  // Add the outputs of a few members, by rows or from the table `words`.
   void outputs_by_rows(const double* v, IdSpan ids, const std::vector<int64_t>& members,
                        int threads, double* out) const;
   void outputs_by_words(Buffer<double> all, IdSpan ids, const std::vector<int64_t>& members,
@@ -41,7 +42,7 @@ class HammingProduct : public Product {
   const SequenceView view_;
   const WordOperator operator_;
   const int64_t letters_;
-  std::unique_ptr<const WordRows> rows_;  // null if they are not cached
+  std::unique_ptr<const WordRows> rows_;  // null if words are not cached
   std::vector<double> spectrum_;          // eigenvalues of the weighted sum of the members
 };
 

@@ -8,7 +8,7 @@
 namespace kw {
 namespace {
 
-// Digits of two bits, as DNA has them: shifts take the place of products.
+// Digits of two bits, for DNA: shifts replace multiplications.
 struct BinaryDigits {
   uint64_t mask;
   int64_t top;
@@ -20,7 +20,7 @@ struct BinaryDigits {
 };
 
 struct AnyDigits {
-  uint64_t base, highest = 1;  // highest: what the first letter counts
+  uint64_t base, highest = 1;  // highest: place value of the first letter
 
   explicit AnyDigits(const KmerRule& rule) : base(rule.letters) {
     for (int64_t p = 1; p < rule.k; ++p) highest *= base;
@@ -31,7 +31,7 @@ struct AnyDigits {
   uint64_t prepend(uint64_t kmer, uint8_t code) const { return kmer / base + code * highest; }
 };
 
-// Letter p of eight letters, two bits each, in reverse: bits of byte b at 2 * (7 - p).
+// Reverses eight letters of two bits each: the bits of byte b go to position 2 * (7 - p).
 constexpr std::array<uint16_t, 256> make_reversed() {
   std::array<uint16_t, 256> table = {};
   for (int b = 0; b < 256; ++b)
@@ -39,7 +39,7 @@ constexpr std::array<uint16_t, 256> make_reversed() {
   return table;
 }
 constexpr std::array<uint16_t, 256> kReversed = make_reversed();
-constexpr int64_t kMostPacked = 28;  // letters of a k-mer that one word holds at any bit offset
+constexpr int64_t kMostPacked = 28;  // longest k-mer that fits into one word at any bit offset
 
 bool all_known(const SequenceView& view, int64_t i) {
   if (!view.unknown) return true;
@@ -47,8 +47,8 @@ bool all_known(const SequenceView& view, int64_t i) {
   return std::all_of(mask, mask + words_for(view.length_of(i)), [](uint64_t w) { return w == 0; });
 }
 
-// K-mers cut out of a sequence of bit planes, no one waiting for the one before: the letters as one
-// long number of two bits each, the first letter highest.
+// Extracts k-mers from bit planes without dependencies between consecutive k-mers: the letters are
+// one long number of two bits each, first letter highest.
 void cut(const SequenceView& view, int64_t i, int64_t k, std::vector<uint64_t>& out) {
   static_assert(std::endian::native == std::endian::little);
   thread_local std::vector<uint16_t> number;
@@ -125,7 +125,8 @@ uint64_t KmerRule::number(const std::string& codes) const {
 }
 
 uint64_t KmerRule::reverse_complement(uint64_t kmer, int64_t length) const {
-  if (letters == 4 && partner[0] == 3 && partner[1] == 2) {  // two bits a letter, all inverted
+  // Two bits per letter, all inverted by the complement.
+  if (letters == 4 && partner[0] == 3 && partner[1] == 2) {
     uint64_t word = ~kmer;
     word = (word >> 2 & 0x3333333333333333) | (word & 0x3333333333333333) << 2;
     word = (word >> 4 & 0x0f0f0f0f0f0f0f0f) | (word & 0x0f0f0f0f0f0f0f0f) << 4;

@@ -11,7 +11,7 @@
 namespace kw {
 namespace {
 
-// Letters of word w that agree and are known.
+// Mask of the known letters of word w that are equal.
 uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j, int64_t w) {
   uint64_t differ = 0;
   for (int64_t plane = 0; plane < a.planes; ++plane)
@@ -21,7 +21,7 @@ uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j,
   return ~differ;
 }
 
-constexpr int64_t kMaxWindow = 63;  // letters of a window: they are bits of a word
+constexpr int64_t kMaxWindow = 63;  // letters of a window: the bits of a word
 
 class LocalityKernel : public Quantity {
  public:
@@ -75,7 +75,7 @@ class LocalityKernel : public Quantity {
   }
 
   const int64_t window_;
-  std::vector<double> powers_;  // powers of the share of matches in a window
+  std::vector<double> powers_;  // powers of the fraction of matches in a window
 };
 
 }  // namespace

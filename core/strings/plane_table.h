@@ -1,4 +1,4 @@
-// Equally long sequences as bit planes: letter p of a sequence is bit p % 64 of word p / 64 of
+// Sequences of equal length as bit planes: letter p of a sequence is bit p % 64 of word p / 64 of
 // every plane.
 #pragma once
 #include "kernels/examples.h"
@@ -8,7 +8,8 @@ namespace kw {
 
 class PlaneTable : public Table {
  public:
-  // Borrows the words of packed DNA; spreads bytes over as many planes as their codes need.
+  // DNA shares the words of the packed sequences; other alphabets are converted to as many planes
+  // as their codes need.
   PlaneTable(const SequenceView& view, std::shared_ptr<const void> owner);
   PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, int64_t length,
              int64_t planes);
@@ -28,7 +29,7 @@ class PlaneTable : public Table {
 
 inline const PlaneTable& planes_of(const Table& table) { return table_as<PlaneTable>(table); }
 
-// Throws where letters of a cannot be compared with letters of b.
+// Throws if letters of a cannot be compared with letters of b.
 void check_planes(const PlaneTable& a, const PlaneTable& b);
 
 }  // namespace kw

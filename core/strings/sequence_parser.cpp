@@ -35,7 +35,7 @@ void SequenceParser::fail(const std::string& what) const {
 void SequenceParser::feed(std::string_view text) {
   while (!text.empty()) {
     if (at_line_start_) {
-      if (text.front() == '\n' || blank(text.front())) {  // blank lines and indents are skipped
+      if (text.front() == '\n' || blank(text.front())) {  // skip blank lines and indents
         line_number_ += text.front() == '\n';
         text.remove_prefix(1);
         continue;

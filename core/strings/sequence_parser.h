@@ -1,5 +1,5 @@
-// FASTA and FASTQ, fed in pieces of any size, so that a file of any length (or with one endless
-// line) streams.
+// An incremental parser of FASTA and FASTQ. Input arrives in pieces of any size, so that files and
+// lines of any length can be parsed with little memory.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace kw {
 
-// Says what was wrong, and in which line and record.
+// Describes the error, with line and record.
 struct ParseError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-// A letter as it is displayed in a message.
+// A letter, quoted or escaped for error messages.
 std::string shown_letter(char letter);
 
 class SequenceParser {
@@ -26,8 +26,8 @@ class SequenceParser {
   void finish();
 
   SequenceBuilder builder;
-  Growing<uint8_t> names;      // headers one after the other, without the mark
-  Growing<int64_t> name_ends;  // end of each name
+  Growing<uint8_t> names;      // concatenated headers without '>' or '@'
+  Growing<int64_t> name_ends;  // end of each header
 
  private:
   enum class Line { start, header, letters, plus, quality };
@@ -42,7 +42,7 @@ class SequenceParser {
 
   bool unknown_is_error_, keep_names_;
   Line line_ = Line::start;
-  char mark_ = 0;  // '>' or '@', known after the first record
+  char mark_ = 0;  // '>' or '@'; set by the first record
   int64_t line_number_ = 1, record_ = 0, quality_ = 0;
   bool open_ = false, at_line_start_ = true, plus_seen_ = false;
   std::string name_;

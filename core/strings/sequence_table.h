@@ -1,4 +1,4 @@
-// Packed sequences of any length.
+// A table of packed sequences of any length.
 #pragma once
 #include "kernels/examples.h"
 #include "strings/sequences.h"
@@ -19,7 +19,7 @@ inline const SequenceView& sequences_of(const Table& table) {
   return table_as<SequenceTable>(table).view;
 }
 
-// Throws if sequences of a or b are of another alphabet than one of so many letters.
+// Throws unless the sequences of a and b have an alphabet of `letters` letters.
 void check_alphabet(const Table& a, const Table& b, uint64_t letters);
 
 }  // namespace kw

@@ -12,7 +12,7 @@ void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
-constexpr int64_t kLongest = int64_t{1} << 48;  // letters of a sequence: no sum overflows
+constexpr int64_t kLongest = int64_t{1} << 48;  // longest sequence: sums cannot overflow
 
 int64_t items_for(int64_t length, bool planes) { return planes ? 2 * words_for(length) : length; }
 
@@ -45,7 +45,7 @@ bool known_bytes(const SequenceView& view, int64_t size) {
   return !bad;
 }
 
-// Two bits encode four letters: smaller alphabets leave codes unused.
+// Two bits encode four letters; smaller alphabets must not use the other codes.
 bool known_words(const SequenceView& view) {
   uint64_t bad = 0;
   for (int64_t i = 0; i < view.n && view.letters < 4; ++i) {
@@ -68,7 +68,8 @@ constexpr std::array<uint64_t, 256> make_spread() {
 }
 constexpr std::array<uint64_t, 256> kSpread = make_spread();
 
-// Bits [start, start + count) of an array of `size` words, from bit 0 of out on; zeros behind them.
+// Copies bits [start, start + count) of an array of `size` words to out, and fills the last word
+// with zeros.
 void cut_bits(const uint64_t* words, int64_t size, int64_t start, int64_t count, uint64_t* out) {
   const int64_t width = words_for(count), first = start / 64, shift = start % 64;
   for (int64_t w = 0; w < width; ++w) {
@@ -94,7 +95,7 @@ void SequenceView::check(const SequenceSizes& sizes) const {
           "sequences: data hold codes that are no letters of the alphabet");
 }
 
-// Eight letters at a time; the first letter of a word comes first in memory.
+// Eight letters at a time; the first letter of a word has the lowest address.
 void SequenceView::unpack(int64_t i, uint8_t* codes) const {
   static_assert(std::endian::native == std::endian::little);
   const int64_t start = start_of(i), count = length_of(i);

@@ -9,11 +9,12 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kGroup = 32;          // rows that a column is compared with at once
-constexpr int64_t kLong = 4096;         // k-mers that take longer than a look at signals
-constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every row of a group
+constexpr int64_t kGroup = 32;   // rows compared with a column at once
+constexpr int64_t kLong = 4096;  // number of k-mers after which interrupts are checked
+// Up to this number of possible k-mers, counts are a dense array.
+constexpr uint64_t kDenseSpace = 4096;
 
-// Some rows, found by the k-mers that they have.
+// Several rows, indexed by their k-mers.
 class Group {
  public:
   Group(const SequenceView& view, IdSpan rows, const KmerRule& rule) {
@@ -26,7 +27,7 @@ class Group {
     }
   }
 
-  // out[r]: how many pairs of equal k-mers the row r and a column have.
+  // out[r]: number of pairs of equal k-mers of row r and a column.
   void matches(const std::vector<uint64_t>& kmers, double* out) const {
     std::fill_n(out, kGroup, 0.0);
     if (counts_.empty())
@@ -40,11 +41,11 @@ class Group {
   static_assert(kGroup <= 1 << 5);
   struct Occurrences {
     uint32_t row : 5, count : 27;
-    uint32_t next;  // 1 + the place of those of the same k-mer in a row before; 0: none
+    uint32_t next;  // 1 + index of the entry of the same k-mer in an earlier row; 0: none
   };
 
   void count_one(uint64_t kmer, int64_t r) { counts_[kmer * kGroup + r] += 1.0; }
-  // Rows come one after the other, so that a k-mer has one link for each of them (or for every
+  // Rows are added one after another, so that a k-mer has one entry for each row (or for every
   // kMostCounted of its occurrences), however often it is repeated.
   void link(uint64_t kmer, int64_t r) {
     uint32_t& first = first_[kmer];
@@ -73,7 +74,7 @@ struct SpectrumRows : Rows {
   std::vector<Group> groups;
 };
 
-// sum_u #u^2
+// sum_u #u(x)^2
 double squared_counts(const std::vector<uint64_t>& kmers) {
   OpenMap<uint32_t> counts(int64_t(kmers.size()));
   double total = 0.0;
@@ -81,7 +82,7 @@ double squared_counts(const std::vector<uint64_t>& kmers) {
   return total;
 }
 
-// Letters of the first sequence; all sequences have the same alphabet.
+// Number of letters of the first sequence.
 int64_t typical_length(const Table& a) {
   const SequenceView& view = sequences_of(a);
   return view.n ? view.length_of(0) : 0;
@@ -135,9 +136,9 @@ std::shared_ptr<const Quantity> SpectrumKernel::combined(const double* planes) c
   return std::make_shared<SpectrumKernel>(rule, store, scale_ * planes[0]);
 }
 
-// Nanoseconds, as measured (benchmarks/strings_crossover.py): a group of rows costs about 15 for
-// each letter of a column, a store about 4 for each letter looked up or added and what it takes to
-// clear a table.
+// In nanoseconds, measured (benchmarks/strings_crossover.py): about 15 to compare a group of rows
+// with one letter of a column, and about 4 for each letter added to or looked up in a store, plus
+// the time to clear a table.
 bool SpectrumKernel::worth_a_store(const Table& a, int64_t count, int64_t columns) const {
   const double letters = double(typical_length(a)), groups = double((count + kGroup - 1) / kGroup);
   const bool table = best_store(rule, int64_t(letters) * count) == StoreKind::kTable;

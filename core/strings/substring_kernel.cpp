@@ -9,7 +9,7 @@
 namespace kw {
 namespace {
 
-constexpr int kGroupRows = 16;  // rows that a column is compared with at once
+constexpr int kGroupRows = 16;  // rows compared with a column at once
 using GroupWeights = SubstringWeights<kGroupRows>;
 
 struct SubstringRows : Rows {
@@ -36,8 +36,8 @@ double first_length(const Table& a) {
   return view.n ? double(view.length_of(0)) : 0.0;
 }
 
-// Nanoseconds for a letter, estimated from benchmarks/strings_stores.py: one of a column compared
-// with a group of rows, one looked up in a store, one added to it.
+// Nanoseconds per letter, estimated from benchmarks/strings_stores.py: comparing a column with a
+// group of rows, look-up in a store, and adding to it.
 constexpr double kCompared = 150.0, kLookedUp = 100.0, kAdded = 200.0;
 
 }  // namespace
@@ -83,7 +83,7 @@ void SubstringKernel::diagonal(const Table& a, double* out) const {
   }
 }
 
-// Three numbers a letter and row at most, and the index.
+// At most three numbers per letter and row, and the index.
 int64_t SubstringKernel::row_bytes(const Table& a) const {
   return int64_t((3.0 * kGroupRows * sizeof(double) + 16.0) * first_length(a));
 }

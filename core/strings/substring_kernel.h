@@ -1,6 +1,8 @@
-// Kernels that count common substrings of any length, wherever they occur:
-// k(x, y) = sum_u w(|u|) #u(x) #u(y). With one length it is the spectrum kernel for words that do
-// not fit into 64 bits.
+// Kernels that count common substrings of any length at any position,
+//
+//   k(x, y) = sum_u w(|u|) #u(x) #u(y).
+//
+// With a single length it is the spectrum kernel for k-mers that do not fit into 64 bits.
 #pragma once
 #include "kernels/quantity.h"
 #include "stores/kmer_store.h"

@@ -2,8 +2,9 @@
 //
 //   out[c] = sum_u w(|u|) #u(text) v_c(u)
 //
-// v_c(u) is the sum of the values that occurrences of u in the indexed texts were given, w a weight
-// for each length (Vishwanathan and Smola, 2003). Kernel rows have one column c for each row.
+// where v_c(u) is the sum of the values given to the occurrences of u in the indexed texts, and w
+// is a weight for each length (Vishwanathan and Smola, 2003). Kernel rows use one column c for each
+// row.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace kw {
 
-// The weight of substrings by their length.
+// The weight of substrings by length.
 struct LengthWeights {
   // each: w(1), w(2), ...
   explicit LengthWeights(std::vector<double> each) : each(std::move(each)), sums(1, 0.0) {
@@ -25,7 +26,7 @@ struct LengthWeights {
 
   int32_t longest() const { return int32_t(each.size()); }
   double weight(int32_t length) const { return each[size_t(length) - 1]; }
-  // Whether only substrings of `longest` letters count: the k-mers of a spectrum kernel.
+  // True if only substrings of `longest` letters have a weight: the k-mers of a spectrum kernel.
   bool single() const { return sums[sums.size() - 2] == 0.0; }
   bool operator==(const LengthWeights&) const = default;
 };
@@ -46,7 +47,7 @@ class SubstringWeights {
       if (index_.texts()[size_t(at)]) values_[size_t(index_.entry_at(at))][size_t(column)] += value;
   }
 
-  // After all of `add`, before `sum`.
+  // Call after all calls of `add`, before `sum`.
   void finish() {
     if (lengths_->single()) return;
     add_up();
@@ -66,7 +67,8 @@ class SubstringWeights {
     return total;
   }
 
-  // visit(letters, length, value) for all different substrings of a length that has a weight.
+  // Calls visit(letters, length, value) for all distinct substrings of a length with a nonzero
+  // weight.
   template <class Visit>
   void each(Visit&& visit) const {
     const bool single = lengths_->single();
@@ -93,14 +95,14 @@ class SubstringWeights {
     for (int c = 0; c < Columns; ++c) to[size_t(c)] += factor * value[size_t(c)];
   }
 
-  // The sum of the values of entries [first, last), once they are added up.
+  // The sum of the values of entries [first, last), after add_up.
   Sum between(int32_t first, int32_t last) const {
     Sum sum = values_[size_t(last)];
     plus(sum, values_[size_t(first)], -1.0);
     return sum;
   }
 
-  // values_[e] becomes the sum over entries before e.
+  // Cumulative sums: values_[e] becomes the sum over the entries before e.
   void add_up() {
     Sum total = {};
     for (Sum& value : values_) {
@@ -110,8 +112,8 @@ class SubstringWeights {
     }
   }
 
-  // A node is a maximal range of entries that share `depth` letters, an inner node of the suffix
-  // tree. paths_: the sum over its prefixes u of w(|u|) v(u).
+  // Finds the inner nodes of the suffix tree: maximal ranges of entries with the same first `depth`
+  // letters. paths_: the sum over the prefixes u of a node of w(|u|) v(u).
   void find_nodes() {
     struct Open {
       int32_t node, depth, first;
@@ -127,7 +129,7 @@ class SubstringWeights {
       while (open.back().depth > depth) {
         const Open node = open.back();
         open.pop_back();
-        const bool nested = open.back().depth >= depth;  // else its parent begins here
+        const bool nested = open.back().depth >= depth;  // otherwise the parent begins here
         parent[size_t(node.node)] = nested ? open.back().node : int32_t(paths_.size());
         const int32_t above = nested ? open.back().depth : depth;
         const double weight = lengths_->sums[size_t(node.depth)] - lengths_->sums[size_t(above)];
@@ -149,7 +151,7 @@ class SubstringWeights {
   void add_match(int32_t entry, int32_t length, Sum& total) const {
     const auto [first, last] = index_.alike(entry, length);
     const bool right = last < index_.size() && index_.shared(last) > index_.shared(first);
-    const int32_t above = right ? last : first;  // tells the node that the match lies below
+    const int32_t above = right ? last : first;  // an entry whose node is the parent of the match
     const double weight =
         lengths_->sums[size_t(length)] - lengths_->sums[size_t(index_.shared(above))];
     plus(total, paths_[size_t(node_at_[size_t(above)])], 1.0);
@@ -158,9 +160,9 @@ class SubstringWeights {
 
   std::shared_ptr<const LengthWeights> lengths_;
   SuffixIndex index_;
-  std::vector<Sum> values_;       // of each entry; unless `single`, of all entries before it
+  std::vector<Sum> values_;       // of each entry; unless `single`, cumulative
   std::vector<Sum> paths_;        // of each node, the root first
-  std::vector<int32_t> node_at_;  // the node of the letters that an entry and the one before share
+  std::vector<int32_t> node_at_;  // the node of the letters shared by an entry and the one before
 };
 
 }  // namespace kw

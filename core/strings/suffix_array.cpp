@@ -9,9 +9,9 @@ namespace kw {
 namespace {
 
 constexpr int32_t kEmpty = -1;
-constexpr int32_t kAhead = 24;               // suffixes whose letters are prefetched
-constexpr int32_t kBetweenLooks = 1 << 20;   // suffixes between two looks at signals
-constexpr int64_t kBytes = int64_t{1} << 8;  // values of a letter
+constexpr int32_t kAhead = 24;              // distance at which letters are prefetched, in suffixes
+constexpr int32_t kBetweenLooks = 1 << 20;  // suffixes between two checks for interrupts
+constexpr int64_t kBytes = int64_t{1} << 8;  // number of values of a letter
 
 class PositionSet {
  public:
@@ -23,9 +23,8 @@ class PositionSet {
   std::vector<uint64_t> words_;
 };
 
-// Suffix i is of type S if it precedes suffix i + 1, else of type L; the last one is of type L. It
-// is leftmost S ("LMS") if suffix i - 1 is of type L. Within the bucket of a first letter, L
-// precedes S.
+// Suffix i has type S if it precedes suffix i + 1, otherwise type L; the last one has type L. It is
+// leftmost S ("LMS") if suffix i - 1 has type L. In the bucket of a first letter, L precedes S.
 template <class Letter>
 class InducedSorting {
  public:
@@ -41,7 +40,7 @@ class InducedSorting {
     sort_substrings(leftmost);
     const int32_t names = name_substrings(leftmost);
     sort_leftmost(names);
-    // Starts of the LMS suffixes in the order of the text replace the reduced text.
+    // The starts of the LMS suffixes, in text order, overwrite the reduced text.
     int32_t* starts = sa_ + n_ - count_;
     for (int32_t i = 0, at = 0; i < n_; ++i)
       if (leftmost[i]) starts[at++] = i;
@@ -52,7 +51,7 @@ class InducedSorting {
  private:
   PositionSet find_leftmost() {
     PositionSet leftmost(n_);
-    bool smaller = false;  // whether suffix i + 1 is of type S
+    bool smaller = false;  // whether suffix i + 1 has type S
     for (int32_t i = n_ - 2; i >= 0; --i) {
       const bool now = text_[i] < text_[i + 1] || (text_[i] == text_[i + 1] && smaller);
       if (smaller && !now) {
@@ -64,7 +63,7 @@ class InducedSorting {
     return leftmost;
   }
 
-  // Sorts substrings from one LMS start to the next: the order of LMS suffixes up to these.
+  // Sorts the LMS substrings, each of which extends from an LMS start to the next one.
   void sort_substrings(const PositionSet& leftmost) {
     std::fill_n(sa_, n_, kEmpty);
     std::vector<int32_t> end(starts_.begin() + 1, starts_.end());
@@ -76,21 +75,22 @@ class InducedSorting {
       if (leftmost[sa_[i]]) sa_[found++] = sa_[i];
   }
 
-  // Numbers LMS substrings in their order, equal ones equally; the reduced text of these numbers
-  // goes to the end of the array. LMS starts are at least two apart: start i has place i / 2.
+  // Names LMS substrings by their rank; equal ones have the same name. The reduced text of these
+  // names is written to the end of the array. LMS starts are at least two apart, so that start i
+  // has slot i / 2.
   int32_t name_substrings(const PositionSet& leftmost) {
     int32_t* places = sa_ + count_;
     const int32_t room = n_ - count_;
     std::fill_n(places, room, kEmpty);
     for (int32_t i = n_ - 1, next = n_ - 1; i >= 0; --i)
       if (leftmost[i]) {
-        places[i / 2] = next - i + 1;  // letters, those at both ends included
+        places[i / 2] = next - i + 1;  // letters, including both ends
         next = i;
       }
     int32_t names = 0, before = kEmpty, size_before = 0;
     for (int32_t k = 0; k < count_; ++k) {
       const int32_t start = sa_[k], size = places[start / 2];
-      // Only the last substring reaches the end of the text, and no other one equals it.
+      // Only the last substring reaches the end of the text, and it equals no other.
       const bool same = size == size_before && start + size < n_ && before + size < n_ &&
                         std::equal(text_ + start, text_ + start + size, text_ + before);
       names += !same;
@@ -104,7 +104,7 @@ class InducedSorting {
     return names;
   }
 
-  // sa[0 .. count): the order of the LMS suffixes, numbered by their order in the text.
+  // sa[0 .. count): the order of the LMS suffixes, numbered in text order.
   void sort_leftmost(int32_t names) {
     const std::span<const int32_t> reduced(sa_ + n_ - count_, size_t(count_));
     if (names < count_)
@@ -113,7 +113,7 @@ class InducedSorting {
       for (int32_t i = 0; i < count_; ++i) sa_[reduced[size_t(i)]] = i;
   }
 
-  // The order of all suffixes from that of the LMS suffixes.
+  // Derives the order of all suffixes from that of the LMS suffixes.
   void induce_from(std::span<const int32_t> sorted) {
     std::fill(sa_ + sorted.size(), sa_ + n_, kEmpty);
     std::vector<int32_t> end(starts_.begin() + 1, starts_.end());
@@ -129,7 +129,7 @@ class InducedSorting {
     if (suffix > 0) __builtin_prefetch(text_ + suffix - 1);
   }
 
-  // Places suffixes of type L from left to right, then those of type S from right to left.
+  // Inserts suffixes of type L from left to right, then those of type S from right to left.
   void induce() {
     std::vector<int32_t> next(starts_.begin(), starts_.end() - 1);
     sa_[next[size_t(text_[n_ - 1])]++] = n_ - 1;
@@ -147,7 +147,7 @@ class InducedSorting {
       const int32_t before = sa_[i] - 1;
       if (before < 0) continue;
       const Letter letter = text_[before], follower = text_[before + 1];
-      // A suffix of the same first letter is of type S if it is among those placed from the right.
+      // A suffix with the same first letter has type S if it was inserted from the right.
       if (letter < follower || (letter == follower && i >= next[size_t(letter)]))
         sa_[--next[size_t(letter)]] = before;
     }
@@ -156,8 +156,8 @@ class InducedSorting {
   const Letter* text_;
   const int32_t n_;
   int32_t* sa_;
-  int32_t count_ = 0;            // of LMS suffixes
-  std::vector<int32_t> starts_;  // of the buckets
+  int32_t count_ = 0;            // number of LMS suffixes
+  std::vector<int32_t> starts_;  // start of each bucket
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 namespace kw {
 namespace {
 
-constexpr uint16_t kEqual = 65535;                // in place of LCP: equal to the suffix before
-constexpr size_t kSoon = 16, kNext = 8;           // letters ahead whose neighbours are prefetched
-constexpr size_t kLettersBetweenLooks = 1 << 20;  // at signals
+constexpr uint16_t kEqual = 65535;                // in place of the LCP: equal to the suffix before
+constexpr size_t kSoon = 16, kNext = 8;           // prefetch distances, in letters
+constexpr size_t kLettersBetweenLooks = 1 << 20;  // letters between two checks for interrupts
 
-// LCP of each suffix with the one before (Kasai et al., 2001), at most `longest`, or kEqual.
+// The LCP of each suffix with the one before (Kasai et al., 2001), at most `longest`, or kEqual.
 std::vector<uint16_t> shared_letters(const std::vector<uint8_t>& texts,
                                      const std::vector<int32_t>& order,
                                      const std::vector<int32_t>& rank, int32_t longest) {
@@ -32,7 +32,7 @@ std::vector<uint16_t> shared_letters(const std::vector<uint8_t>& texts,
       length = 0;
       continue;
     }
-    const auto place = size_t(rank[at]);  // not 0: the end of a text is before any letter
+    const auto place = size_t(rank[at]);  // not 0: the end of a text precedes all letters
     const uint8_t *own = texts.data() + at, *other = texts.data() + order[place - 1];
     while (length < longest && own[length] != 0 && own[length] == other[length]) ++length;
     shared[place] = length == longest || own[length] == 0 ? kEqual : uint16_t(length);
@@ -116,7 +116,7 @@ SuffixIndex::SuffixIndex(std::vector<uint8_t> texts, int64_t longest)
   merge_equal(shared_letters(texts_, start_, entry_at_, longest_));
 }
 
-// Ends of texts are no entries.
+// Merges equal suffixes into one entry. Ends of texts are no entries.
 void SuffixIndex::merge_equal(std::vector<uint16_t> shared) {
   const auto ends = size_t(std::count(texts_.begin(), texts_.end(), 0));
   for (size_t place = 0; place < ends; ++place) entry_at_[size_t(start_[place])] = 0;
@@ -148,7 +148,8 @@ void SuffixIndex::extend(const uint8_t* text, int32_t& entry, int32_t& length) c
   } while (length < longest_ && text[length] != 0 && find_sibling(text[length], length, entry));
 }
 
-// Moves to an entry with the same first `length` letters and the given one behind them.
+// Moves `entry` to one with the same first `length` letters, followed by the given letter. Returns
+// false if there is none.
 bool SuffixIndex::find_sibling(uint8_t letter, int32_t length, int32_t& entry) const {
   uint8_t own = letters(entry)[length];
   while (own < letter) {

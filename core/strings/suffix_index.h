@@ -1,10 +1,11 @@
-// The substrings of some texts, found in time linear in what is read.
+// An index of the substrings of texts, in which matches of a new text are found in time linear in
+// its length.
 //
 // The index is a suffix array whose suffixes are cut after `longest` letters and at the end of
-// their text; equal ones are one entry. Neighbours know how many letters they share (LCP). The
-// longest match from each letter of a new text on (its matching statistics; Chang and Lawler, 1994)
-// follows from the one before: the entry of the suffix without its first letter plays the part of
-// the suffix link, and siblings are found by nearest smaller values of LCP.
+// their text; equal ones are one entry. The number of letters that neighbours share (LCP) is
+// stored. The longest match that starts at each letter of a new text (matching statistics; Chang
+// and Lawler, 1994) follows from the previous one: the entry of the suffix without its first letter
+// replaces the suffix link, and siblings are found by nearest smaller LCP values.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,13 +16,13 @@
 
 namespace kw {
 
-constexpr int64_t kLongestSubstring = 65534;  // letters that neighbours can be said to share
+constexpr int64_t kLongestSubstring = 65534;  // largest LCP that can be represented
 
-// Appends a sequence as texts of an index: letters are 1, 2, ..., and 0 ends a text, at unknown
+// Appends a sequence to the texts of an index. Letters are 1, 2, ...; 0 ends a text, at unknown
 // letters and at the end.
 void append_text(const SequenceView& view, int64_t i, std::vector<uint8_t>& texts);
 
-// The smallest values of ranges of an array, in a tree with 32 children each.
+// Minima of ranges of an array, in a tree with 32 children per node.
 class SmallestValues {
  public:
   SmallestValues() = default;
@@ -29,9 +30,9 @@ class SmallestValues {
 
   int32_t size() const { return int32_t(levels_[0].size()); }
   int32_t operator[](int32_t i) const { return levels_[0][size_t(i)]; }
-  // The first place from `from` on whose value is at most `bound`; `size()` if there is none.
+  // The first index >= `from` whose value is at most `bound`; `size()` if there is none.
   int32_t next(int32_t from, int32_t bound) const;
-  // The last such place up to `from`, which must exist.
+  // The last index <= `from` whose value is at most `bound`, which must exist.
   int32_t previous(int32_t from, int32_t bound) const;
   int64_t bytes() const;
 
@@ -43,7 +44,7 @@ class SmallestValues {
 
 class SuffixIndex {
  public:
-  // texts: as `append_text` makes them; longest: from 1 to kLongestSubstring.
+  // texts: made by `append_text`; longest: from 1 to kLongestSubstring.
   SuffixIndex(std::vector<uint8_t> texts, int64_t longest);
 
   int32_t size() const { return int32_t(start_.size()); }
@@ -51,19 +52,19 @@ class SuffixIndex {
   const std::vector<uint8_t>& texts() const { return texts_; }
   std::vector<uint8_t> take_texts() && { return std::move(texts_); }
   int64_t bytes() const;
-  // The entry of the suffix that starts at a letter of the texts.
+  // The entry of the suffix that starts at a position of the texts.
   int32_t entry_at(int64_t position) const { return entry_at_[size_t(position)]; }
-  // The letters of an entry, which 0 or `longest` ends.
+  // The letters of an entry, ended by 0 or after `longest` letters.
   const uint8_t* letters(int32_t entry) const { return texts_.data() + start_[size_t(entry)]; }
-  // LCP: how many letters an entry shares with the one before.
+  // LCP: the number of letters that an entry shares with the one before.
   int32_t shared(int32_t entry) const { return shared_[entry]; }
-  // Entries [first, last) that share so many letters (at least one) with an entry.
+  // The range of entries [first, last) that share the first `length` (>= 1) letters with an entry.
   std::pair<int32_t, int32_t> alike(int32_t entry, int32_t length) const {
     return {shared_.previous(entry, length - 1), shared_.next(entry + 1, length - 1)};
   }
 
-  // visit(entry, length) for every letter of new texts from which a match begins: the longest one,
-  // of `length` letters, and an entry that begins with it.
+  // Calls visit(entry, length) for every letter of new texts at which a match begins: the length of
+  // the longest match, and an entry that begins with it.
   template <class Visit>
   void match(std::span<const uint8_t> texts, Visit&& visit) const {
     if (size() == 0) return;

@@ -31,14 +31,15 @@ bool WdParameters::allows(int64_t i, int64_t shift) const {
 
 namespace {
 
-constexpr int64_t kPassBytes = 1 << 18;  // bytes of rows under several shifts that fit in the cache
-constexpr int64_t kMostSteps = 1 << 26;  // words compared between two looks at signals, about
+constexpr int64_t kPassBytes = 1 << 18;  // bytes of shifted rows that fit in the cache
+// Words compared between two checks for interrupts, approximately.
+constexpr int64_t kMostSteps = 1 << 26;
 
 struct WdRows : Rows {
   std::vector<uint64_t> words;  // per row: planes, then the mask of known letters
 };
 
-// Bit p of the result is bit p + shift of the source, zero from outside.
+// Bit p of the result is bit p + shift of the source, or zero outside of it.
 void shift_bits(const uint64_t* source, int64_t words, int64_t shift, uint64_t* out) {
   const int64_t jump = shift >= 0 ? shift / 64 : -((63 - shift) / 64), bits = shift - 64 * jump;
   auto word = [&](int64_t w) { return w >= 0 && w < words ? source[w] : 0; };
@@ -46,13 +47,13 @@ void shift_bits(const uint64_t* source, int64_t words, int64_t shift, uint64_t* 
     out[w] = word(w + jump) >> bits | (word(w + jump + 1) << 1) << (63 - bits);
 }
 
-// The positions of word w that lie inside a sequence.
+// Mask of the positions of word w that are inside a sequence.
 uint64_t inside(int64_t length, int64_t w) {
   const int64_t left = length - 64 * w;
   return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
 }
 
-// The letters of a sequence that are known, the end of its last word left out.
+// Mask of the known letters of a sequence; bits after its end are 0.
 void known_letters(const PlaneTable& a, int64_t i, uint64_t* out) {
   for (int64_t w = 0; w < a.words; ++w) {
     out[w] = inside(a.length, w);
@@ -60,10 +61,10 @@ void known_letters(const PlaneTable& a, int64_t i, uint64_t* out) {
   }
 }
 
-// So many columns and what fills their last group.
+// Number of columns, rounded up to whole groups.
 int64_t padded(int64_t columns) { return (columns + kWdGroup - 1) / kWdGroup * kWdGroup; }
 
-// Columns side by side in groups, as the vectorised loop reads them.
+// Copies columns to groups, the layout that the vectorised loop reads.
 void pack_columns(const PlaneTable& b, int64_t j0, int64_t j1, std::vector<uint64_t>& out) {
   const int64_t words = b.planes * b.words, all = words + (b.masked ? b.words : 0);
   out.assign(static_cast<size_t>(padded(j1 - j0) * all), 0);
@@ -151,7 +152,7 @@ int64_t WdKernel::plane_of(int64_t p, int64_t k) const {
   }
 }
 
-// Nanoseconds of one pair and pass, as measured on AVX2.
+// Nanoseconds per pair and pass, measured on AVX2.
 double WdKernel::pair_cost() const {
   switch (parameters.value) {
     case WdValue::kDegrees:
@@ -186,7 +187,8 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const SumRequest& request) 
   if (parameters.degree() > WdStore::kMaxDegree || parameters.store == StoreKind::kRows)
     return nullptr;
   const bool apart = parameters.value == WdValue::kPositions || parameters.value == WdValue::kBoth;
-  // A store has the shifted sequences of a position together, whatever their matches count for.
+  // A store adds up all shifted copies of a sequence at a position, so that their matches cannot
+  // have different weights or planes.
   if (n_passes() > 1 && (positional() || apart)) return nullptr;
   if (!parameters.groups.empty() && !request.planes) return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
@@ -242,7 +244,7 @@ void WdKernel::shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, i
   for (int64_t s = s0; s < s1; ++s) {
     for (int64_t plane = 0; plane <= a.planes; ++plane, out += a.words)
       shift_bits(row + plane * a.words, a.words, passes_[s], out);
-    // Letters of the column that lie behind its end must not match.
+    // Letters after the end of the column must not match.
     uint64_t* known = out - a.words;
     for (int64_t w = 0; w < a.words; ++w) known[w] &= inside(a.length, w);
   }
@@ -317,7 +319,7 @@ void WdKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, in
     }
 }
 
-// Each sequence against itself, a group of them at a time.
+// Compares each sequence with itself, a group of sequences at a time.
 void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
   const int64_t row_words = (a.planes + 1) * a.words;
   std::vector<uint64_t> row, rows, columns;
@@ -346,8 +348,8 @@ void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
 
 void WdKernel::diagonal(const Table& a, double* out) const {
   const PlaneTable& table = planes_of(a);
-  // A sequence without unknown letters and shifts matches itself everywhere: all have the same
-  // values.
+  // Without unknown letters and shifts a sequence matches itself everywhere: all diagonal values
+  // are equal.
   const bool same = !table.masked && passes_.size() == 1;
   if (parameters.value == WdValue::kSum && !same) return diagonal_of_sum(table, out);
   for (int64_t i = 0; i < table.n; ++i) {

@@ -19,22 +19,22 @@ namespace kw {
 
 struct WdParameters {
   std::vector<double> weights;  // beta, one per degree
-  std::vector<int64_t> shifts;  // S of each position; empty: no shifts
+  std::vector<int64_t> shifts;  // S for each position; empty: no shifts
   WdValue value = WdValue::kSum;
   StoreKind store = StoreKind::kAuto;  // how sums of rows are computed: kAuto, kRows or kTrie
   std::vector<double> places;          // length x degree: factors of matches by position; empty: 1
-  std::vector<int64_t> groups;  // the plane of each position under kPositions, -1: none; empty: its
-                                // number
+  // With kPositions, the plane of each position, or -1 for none; empty: position p has plane p.
+  std::vector<int64_t> groups;
 
   int64_t degree() const { return static_cast<int64_t>(weights.size()); }
   int64_t largest_shift() const;
   bool uniform_shift() const;
   double shift_weight(int64_t shift) const;
-  // The weight of a match of k + 1 letters from position p on, without a shift.
+  // The weight of a match of k + 1 letters at position p, without a shift.
   double weight(int64_t p, int64_t k) const {
     return places.empty() ? weights[k] : weights[k] * places[p * degree() + k];
   }
-  // True if a match may start at position i of the sequence that lags behind by |shift|.
+  // True if a match may start at position i of the sequence that is shifted back by |shift|.
   bool allows(int64_t i, int64_t shift) const;
 };
 
@@ -56,32 +56,32 @@ class WdKernel : public Quantity {
   std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
   int64_t n_passes() const { return int64_t(passes_.size()); }
-  // The plane to which a match of k + 1 letters from position p on belongs; -1: none.
+  // The plane to which a match of k + 1 letters at position p belongs; -1: none.
   int64_t plane_of(int64_t p, int64_t k) const;
 
   const WdParameters parameters;
   const int64_t length;
 
  private:
-  // True if matches count by their position.
+  // True if the weight of a match depends on its position.
   bool positional() const;
   double pair_cost() const;
   void weigh_places();
   WdTile describe(const PlaneTable& b) const;
   void diagonal_of_sum(const PlaneTable& a, double* out) const;
-  // A packed row under each shift of passes [s0, s1).
+  // Packs a row under each shift of passes [s0, s1).
   void shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, int64_t s1,
                  uint64_t* out) const;
-  // Runs a tile, a few passes at a time: shifted(s0, s1) returns the rows under these shifts.
+  // Computes a tile, a few passes at a time; shifted(s0, s1) returns the rows under these shifts.
   template <std::invocable<int64_t, int64_t> Shifted>
   void run_passes(WdTile tile, Shifted&& shifted) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...
   std::vector<double> weights_;   // passes * degree
-  std::vector<double> places_;    // passes * degree * length where matches count by their position
-  std::vector<double> sums_;      // passes * degree * words * kWdPlaceSums: their sums
-  std::vector<int64_t> planes_;   // passes * length: the plane of a position, where they are apart
-  std::vector<uint64_t> starts_;  // passes * words where shifts depend on the position
+  std::vector<double> places_;    // passes * degree * length, if weights depend on the position
+  std::vector<double> sums_;      // passes * degree * words * kWdPlaceSums: sums of places_
+  std::vector<int64_t> planes_;   // passes * length: plane of each position, if there are several
+  std::vector<uint64_t> starts_;  // passes * words, if shifts depend on the position
 };
 
 }  // namespace kw

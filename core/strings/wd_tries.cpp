@@ -11,11 +11,11 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kTrieParts =
-    4;  // parts of the positions with separate sums, for any number of threads
+// Number of parts of the positions with separate sums, independent of the number of threads.
+constexpr int64_t kTrieParts = 4;
 
-// A sequence from a position on: its letters, the first one highest, and how many of them a match
-// may have.
+// A sequence from a position on: its letters, first letter highest, and the maximum length of a
+// match.
 struct Record {
   uint64_t word;
   uint32_t id, known;
@@ -31,9 +31,9 @@ Range part_of(int64_t length, int64_t part) {
 
 }  // namespace
 
-// Sequences in the order of a dictionary of their letters from a position on. A stable partition by
-// the letter of a position gives the order at this position from that at the next (Durbin,
-// 2014). A sequence whose match must end comes before those that share its letters and go on.
+// Sequences in lexicographic order of their letters from a position on. Sorting stably by the
+// letter at a position turns the order at the next position into the order at this one (Durbin,
+// 2014). If two sequences share letters and the match of one must end there, that one comes first.
 class WdTries::Order {
  public:
   Order(const PlaneTable& a, int64_t degree) : a_(a), degree_(degree), words_(a.planes * a.words) {
@@ -48,7 +48,7 @@ class WdTries::Order {
 
   const Buffer<Record>& records() const { return records_; }
 
-  // From position p + 1 to position p.
+  // Moves from position p + 1 to position p.
   void advance(int64_t p) {
     simd().wd->letters(transposed_.data() + p / 64 * a_.n, a_.planes, a_.words * a_.n, p % 64, a_.n,
                        letters_.data());
@@ -65,7 +65,7 @@ class WdTries::Order {
     }
   }
 
-  // The letters that records r and r + 1 share.
+  // The number of letters that records r and r + 1 share.
   int64_t shared(int64_t r) const {
     const Record &x = records_[r], &y = records_[r + 1];
     const int64_t letters = std::countl_zero(x.word ^ y.word) / a_.planes;
@@ -77,7 +77,7 @@ class WdTries::Order {
     return a_.masked && (a_.unknown(i)[p / 64] >> (p % 64) & 1);
   }
 
-  // First record of each letter; unknown letters, which match nothing, come first.
+  // The first record of each letter; unknown letters, which match nothing, come first.
   std::array<Record*, 257> sections(int64_t p) {
     std::array<int64_t, 257> counts = {};
     for (int64_t i = 0; i < a_.n; ++i) ++counts[hidden(uint32_t(i), p) ? 256 : letters_[i]];
@@ -91,13 +91,13 @@ class WdTries::Order {
 
   const PlaneTable& a_;
   const int64_t degree_, words_;
-  Buffer<uint64_t> transposed_;  // word by word, so that those of a position lie side by side
+  Buffer<uint64_t> transposed_;  // transposed: the words of one position are contiguous
   Buffer<uint8_t> letters_;
   Buffer<Record> records_, before_;
 };
 
-// Makes a trie of sequences in order: nodes are opened when their first sequence comes, and closed,
-// which numbers them, when one comes that lacks their letters.
+// Builds a trie from sequences in lexicographic order. A node is opened by its first sequence, and
+// closed and numbered by the first sequence that does not share its letters.
 class WdTries::Growth {
  public:
   Trie grow(const Order& order) {
@@ -131,7 +131,8 @@ class WdTries::Growth {
     trie.parent.push_back(parent_[node]);
   }
 
-  // Closes the deepest node; its parent has at least the letters that are still shared.
+  // Closes the deepest node. Its parent must have at least `shared` letters, and is opened if
+  // missing.
   void close(Trie& trie, int64_t shared) {
     const uint32_t node = open_.back();
     open_.pop_back();
@@ -141,7 +142,7 @@ class WdTries::Growth {
   }
 
   void finish(Trie& trie) {
-    number(trie, open_.back());  // the root, its own parent
+    number(trie, open_.back());  // the root is its own parent
     open_.clear();
     for (uint32_t& parent : trie.parent) parent = rank_[parent];
     for (uint32_t& leaf : trie.leaf) leaf = rank_[leaf];
@@ -189,7 +190,7 @@ void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
   Growth growth;
   for (int64_t p = std::min(length_, end + degree_) - 1; p >= begin; --p) {
     order.advance(p);
-    if (p >= end) continue;  // letters that the first tries will see
+    if (p >= end) continue;  // only the letters are needed, by the first tries
     Trie trie = growth.grow(order);
     if (a_.masked) {
       trie.known.resize(n_);
@@ -262,8 +263,8 @@ void WdTries::add(const double* v, int threads, double* out) const {
   for (int64_t i = 0; i < n_; ++i) out[i] += own_[i] * v[i];
 }
 
-// Matches of k letters add the squares of all sums at nodes through which k letters lead: those of
-// depth k or more whose parents have less.
+// The contribution of matches of k letters is the sum of squares over all nodes with depth >= k
+// whose parents have depth < k.
 void WdTries::add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const {
   thread_local Buffer<double> values;
   sum_up(trie, v, values);
@@ -309,7 +310,7 @@ void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan i
   }
 }
 
-// All planes come from one walk.
+// One walk computes all planes.
 void WdTries::outputs(const double* v, IdSpan ids, const std::vector<bool>&, int threads,
                       double* out) const {
   const int64_t count = int64_t(ids.size());

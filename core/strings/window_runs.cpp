@@ -5,7 +5,7 @@
 namespace kw {
 namespace {
 
-// True if bits [1, count) of a row are bits [0, count - 1) of another one.
+// True if bits [1, count) of a row equal bits [0, count - 1) of the next row.
 bool moved(const uint64_t* row, const uint64_t* next, int64_t count) {
   const int64_t words = words_for(count);
   for (int64_t w = 0; w + 1 < words; ++w)

@@ -10,11 +10,11 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kWidth = 4096;  // numbers of a row at most: 32 kilobytes
-constexpr int64_t kColumns = 32;  // columns that are copied side by side
-constexpr int64_t kRows = 64;     // rows that a thread takes at a time
+constexpr int64_t kWidth = 4096;  // maximum length of a row: 32 kB
+constexpr int64_t kColumns = 32;  // columns copied side by side
+constexpr int64_t kRows = 64;     // rows that a thread processes at a time
 
-// By index of so many letters: how many are not 0. `skipped` counts from the first of them.
+// Number of nonzero letters of each index of `count` letters, without the letter `skipped`.
 std::vector<uint8_t> nonzero_letters(int64_t letters, int64_t count, int64_t skipped) {
   std::vector<uint8_t> weights = {0};
   for (int64_t place = 0; place < count; ++place) {
@@ -36,7 +36,7 @@ WordOperator::WordOperator(int64_t letters, int64_t length, int64_t skipped)
     width_ *= letters;
     ++last;
   }
-  if (last == 0) {  // an alphabet that is larger than a row
+  if (last == 0) {  // the alphabet is larger than a row
     width_ = letters;
     last = 1;
   }
@@ -54,8 +54,9 @@ WordOperator::WordOperator(int64_t letters, int64_t length, int64_t skipped)
   }
 }
 
-// The letters of a row. The last four of DNA are reflected as two pairs, with a transposition
-// between them, so that all loops run along memory; the result is transposed, twice gives it back.
+// Reflects the letters of a row. The last four letters of DNA are reflected as two pairs, with a
+// transposition between them, so that all loops run along memory. The result is transposed; the
+// second application restores the order.
 void WordOperator::reflect_row(double* row) const {
   const WordLoops& loops = *simd().words;
   if (!swapped_) {
@@ -91,7 +92,7 @@ void WordOperator::reflect_rows(int threads, double* table, const Fill& fill) co
   });
 }
 
-// Rows are reflected in a copy: what nobody will read need not go back to memory.
+// Rows are reflected in a copy, since the table itself is not needed again.
 void WordOperator::read_rows(int64_t i, int threads, const double* table, const Read& read) const {
   run_team(threads, kParts, [&](int64_t part, int) {
     Buffer<double> row(static_cast<size_t>(width_));
@@ -104,7 +105,8 @@ void WordOperator::read_rows(int64_t i, int threads, const double* table, const 
   });
 }
 
-// work(part, columns, first, count): columns [first, first + count) of all rows, reflected.
+// Calls work(part, columns, first, count) with the reflected columns [first, first + count) of all
+// rows.
 template <std::invocable<int64_t, double*, int64_t, int64_t> Work>
 void WordOperator::for_columns(int threads, const double* table, Work&& work) const {
   run_team(threads, (width_ + kColumns - 1) / kColumns, [&](int64_t part, int) {
@@ -118,7 +120,7 @@ void WordOperator::for_columns(int threads, const double* table, Work&& work) co
   });
 }
 
-// Numbers are looked up by the w of their row, and stand side by side for some columns.
+// The spectrum at the w of each row and of some columns.
 std::vector<double> WordOperator::factors(const double* spectrum, int64_t first,
                                           int64_t count) const {
   std::vector<double> values;

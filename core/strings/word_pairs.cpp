@@ -11,9 +11,9 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kRanges = 16;    // compared between two looks at signals
+constexpr int64_t kRanges = 16;    // ranges compared between two checks for interrupts
 constexpr int64_t kListed = 128;   // lanes of a range whose pairs are listed at a time,
-constexpr int64_t kMostLanes = 8;  // which may be exceeded by those of a vector
+constexpr int64_t kMostLanes = 8;  // rounded up to the lanes of a vector
 
 std::vector<uint8_t> codes_of_sequence(const SequenceView& view, int64_t i) {
   std::vector<uint8_t> codes(size_t(view.length_of(i)));
@@ -21,7 +21,7 @@ std::vector<uint8_t> codes_of_sequence(const SequenceView& view, int64_t i) {
   return codes;
 }
 
-// Bit p of row k: bit k of the code of letter p.
+// Bit p of row k is bit k of the code of letter p.
 void pack_planes(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
   const int64_t n = int64_t(codes.size());
   for (int64_t p = 0; p < n; p += 8) {
@@ -34,7 +34,7 @@ void pack_planes(const std::vector<uint8_t>& codes, int planes, int64_t words, u
   }
 }
 
-// Bit p of the row: a word of l known letters begins at p. Returns how many there are.
+// Bit p of the row is set if a word of l known letters begins at p. Returns the number of words.
 int64_t mark_words(const std::vector<uint8_t>& codes, int64_t l, uint64_t* row) {
   int64_t words = 0;
   for (auto from = codes.begin(); from != codes.end();) {  // one run of known letters after another
@@ -60,8 +60,8 @@ double HammingRule::weight(int64_t i, int64_t count) const {
 
 int HammingRule::planes() const { return std::max(1, int(std::bit_width(kmers.letters - 1))); }
 
-// Rows of bits have an empty word before them and two behind, so that all offsets that a comparison
-// reads are there.
+// Rows of bits have one empty word before them and two after them, so that all offsets that a
+// comparison reads exist.
 Strand::Strand(std::vector<uint8_t> codes, const HammingRule& rule) : codes_(std::move(codes)) {
   const int64_t n = int64_t(codes_.size()), l = rule.kmers.k, words = words_for(n) + 3;
   const int planes = planes_ = rule.planes();
@@ -83,7 +83,7 @@ Strand Strand::reverse(const HammingRule& rule) const {
   for (uint8_t& code : other)
     if (code != kUnknown) code = rule.kmers.partner[code];
   Strand strand(std::move(other), rule);
-  // A word weighs what it does on the strand that was read.
+  // A word has the weight of the same word on the given strand.
   strand.weight_.assign(weight_.rbegin(), weight_.rend());
   return strand;
 }
@@ -115,7 +115,8 @@ const std::vector<double>& WordPairs::count(const Strands& x, const Strands& y) 
   return found_;
 }
 
-// h(u, v) = h(v, u), and h(u, partner of v) = h(v, partner of u).
+// h(u, v) = h(v, u), and h(u, v^c) = h(v, u^c) for reverse complements. So most pairs are compared
+// once and count twice.
 const std::vector<double>& WordPairs::count_own(const Strands& x) {
   const Strand& own = x.strands[0];
   if (own.weighted()) return count(x, x);
@@ -138,7 +139,7 @@ PairTask WordPairs::task(const Strand& x, const Strand& y) const {
   return task;
 }
 
-// Words of x in ranges of equal width, as wide as 64 letters allow.
+// Divides the words of x into ranges of equal width, as wide as 64 letters allow.
 void WordPairs::cut(const Strand& x, const Strand& y, Part part) {
   ranges_.clear();
   const int64_t most = 65 - rule_.kmers.k, count = (x.places() + most - 1) / most;
@@ -154,8 +155,8 @@ void WordPairs::compare(const Strand& x, const Strand& y, Part part) {
   PairTask all = task(x, y);
   cut(x, y, part);
   if (part == Part::kToPartner) {
-    // Words at places a and b of the two strands, a + b being `places` - 1 for partners: bit i of
-    // the number at s = a - i + b - i.
+    // Words at positions a and b of the two strands are reverse complements if a + b = `places` -
+    // 1. Bit i of the number at s = a + b - 2 i is set if a + b does not exceed that.
     if (places_ != x.places()) {
       places_ = x.places();
       to_partner_.assign(size_t(places_ + 2 * kPairRoom), 0);
@@ -174,7 +175,7 @@ void WordPairs::compare(const Strand& x, const Strand& y, Part part) {
   }
 }
 
-// Words and their own partners were met once, and doubled.
+// Words and their own reverse complements were compared once, but counted twice.
 void WordPairs::leave_out_partners(const Strand& x, const Strand& y) {
   std::vector<uint64_t> met(size_t(rule_.kmers.k + 1), 0);
   simd().pairs->partners(task(x, y), x.places(), met.data());
@@ -202,7 +203,7 @@ void WordPairs::compare_weighted(const Strand& x, const Strand& y) {
     });
 }
 
-// Words at a <= b of the text are in the windows from b - places + 1 to a.
+// Words at positions a <= b of the text belong to the windows from b - places + 1 to a.
 void WordPairs::count_windows(const Strands& text, int64_t n, const Visit& visit) {
   const Strand& own = text.strands[0];
   const int64_t classes = int64_t(found_.size()), all = own.places(), places = all - n + 1;

@@ -1,4 +1,4 @@
-// All words of one sequence against all words of another one, counted by their mismatches.
+// Numbers of mismatches between all words of one sequence and all words of another one.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -11,70 +11,70 @@
 
 namespace kw {
 
-// Which words are compared, and how much they count.
+// Which words are compared, and their weights.
 struct HammingRule {
   KmerRule kmers;  // without folding
   bool both_strands = false;
-  double peak = 0.0;       // words in the middle count so many times as much as those far from it;
-                           // 0: all count 1
-  double half_life = 1.0;  // words so far from the middle count half (Lee, 2016)
+  // Weight of the word in the middle of the sequence; 0: all words have weight 1 (Lee, 2016).
+  double peak = 0.0;
+  double half_life = 1.0;  // distance from the middle at which the weight is half of it
 
   bool operator==(const HammingRule&) const = default;
-  // How much word i of `count` counts.
+  // The weight of word i of `count` words.
   double weight(int64_t i, int64_t count) const;
-  // Bits of a letter.
+  // Number of bits of a letter.
   int planes() const;
 };
 
-// One strand of a sequence, made to be compared.
+// One strand of a sequence, prepared for comparisons.
 class Strand {
  public:
   Strand(std::vector<uint8_t> codes, const HammingRule& rule);
 
-  // The letters from the other end, each its partner.
+  // The reverse complement of the strand.
   Strand reverse(const HammingRule& rule) const;
-  // Places at which a word could begin, and words without unknown letters.
+  // Numbers of positions at which a word could begin, and of words without unknown letters.
   int64_t places() const { return places_; }
   int64_t words() const { return words_; }
   PairStrand pairs() const;
-  // Properties of the word that begins at letter i.
+  // The weight of the word that begins at letter i.
   double weight(int64_t i) const { return weight_.empty() ? 1.0 : weight_[i]; }
   bool weighted() const { return !weight_.empty(); }
 
  private:
   std::vector<uint8_t> codes_;
-  std::unique_ptr<uint64_t[]> offsets_;  // offsets of each plane, and of the words
+  std::unique_ptr<uint64_t[]> offsets_;  // shifted copies of each plane, and of the bits of words
   std::vector<double> weight_;
   int planes_;
   int64_t places_, words_ = 0, stride_;
 };
 
-// One sequence as its strands.
+// The strands of a sequence.
 struct Strands {
   Strands(const SequenceView& view, int64_t i, const HammingRule& rule);
   Strands(std::vector<uint8_t> codes, const HammingRule& rule);
 
-  std::vector<Strand> strands;  // the one that was read, and, of both, the other one
+  std::vector<Strand> strands;  // the given one, and with both_strands its reverse complement
 };
 
-// How many pairs of words have 0, 1, ... mismatches, or what they count together.
+// Counts pairs of words by their number of mismatches, or adds up the products of their weights.
 class WordPairs {
  public:
   WordPairs(const HammingRule& rule, int64_t classes)
       : rule_(rule), pairs_(classes), found_(classes) {}
 
-  // Words of x with words of both strands of y.
+  // Words of x with words of all strands of y.
   const std::vector<double>& count(const Strands& x, const Strands& y);
-  // The same for x and itself: most pairs are met once.
+  // The same for x with itself: most pairs are compared once.
   const std::vector<double>& count_own(const Strands& x);
-  // The same for each of n windows of a text, each a letter behind the one before; all letters are
-  // known, and all words weigh the same. visit(window, what count_own returns).
+  // The same for each of n windows of a text, which are shifted by one letter each. All letters
+  // must be known, and all weights equal. Called as visit(window, result of count_own).
   using Visit = std::function<void(int64_t, const std::vector<double>&)>;
   void count_windows(const Strands& text, int64_t n, const Visit& visit);
 
  private:
-  // Which words of y are compared with a word of x: all, those behind it on the same strand, or
-  // those of the other strand up to its partner.
+  // Which words of y are compared with a word of x: all, later ones on the same strand, or those of
+  // the other strand up to its reverse complement.
   enum class Part { kAll, kBehind, kToPartner };
 
   PairTask task(const Strand& x, const Strand& y) const;
@@ -82,7 +82,7 @@ class WordPairs {
   void compare(const Strand& x, const Strand& y, Part part);
   void compare_weighted(const Strand& x, const Strand& y);
   void leave_out_partners(const Strand& x, const Strand& y);
-  // visit(pair) for the pairs that count of a range.
+  // Calls visit(pair) for the counted pairs of a range.
   template <std::invocable<const PairFound&> VisitPair>
   void list(PairTask task, const PairRange& range, VisitPair&& visit);
 
@@ -91,9 +91,10 @@ class WordPairs {
   std::vector<double> found_;
   std::vector<PairRange> ranges_;
   std::vector<PairFound> listed_;
-  std::vector<double> changes_;  // by window and mismatches: what it has more than the one before
-  std::vector<uint64_t> to_partner_;  // pairs up to a word's partner, by the sum of their places
-  int64_t places_ = -1;               // for sequences of so many places
+  std::vector<double> changes_;  // by window and mismatches: difference from the window before
+  // Masks of pairs up to a word's reverse complement, by the sum of their positions.
+  std::vector<uint64_t> to_partner_;
+  int64_t places_ = -1;  // the value of places() for which to_partner_ was computed
 };
 
 }  // namespace kw

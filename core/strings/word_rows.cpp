@@ -8,7 +8,8 @@ namespace kw {
 
 WordRows::WordRows(const SequenceView& view, const HammingRule& rule, int64_t rows, int64_t width)
     : width_(width), first_(size_t(2 * rows + 1), 0) {
-  // visit(list, column, sequence, weight) for all words, a list being the strand of a row.
+  // Calls visit(list, column, sequence, weight) for all words; a list belongs to a row and a
+  // strand.
   auto each = [&](auto&& visit) {
     for (int64_t i = 0; i < view.n; ++i)
       visit_words(view, rule, i, [&](uint64_t kmer, double weight) {

@@ -1,6 +1,6 @@
-// The words of all sequences in the order of a table of words. A row of the table (word_operator.h)
-// is filled and read while it is in the nearest cache, where words in the order of their sequences
-// would wait for memory one by one.
+// The words of all sequences, sorted by their index in a table of words. A row of the table
+// (word_operator.h) can then be filled and read while it is in the first-level cache. In the order
+// of sequences every access would miss the cache.
 #pragma once
 #include <concepts>
 
@@ -13,12 +13,13 @@ class WordRows {
  public:
   WordRows(const SequenceView& view, const HammingRule& rule, int64_t rows, int64_t width);
 
-  // Upper bound of the memory of the words of so many letters.
+  // Upper bound of the bytes for the words of `letters` letters.
   static int64_t bytes(const HammingRule& rule, int64_t letters);
 
-  // Sets a row to the words of all sequences, of both strands where the rule says so, times v.
+  // Sets a row to the sum of the words of all sequences times v, on both strands if the rule says
+  // so.
   void fill(int64_t row, const double* v, double* numbers) const;
-  // out[i] += the sum of the numbers of the words of sequence i, of the strand that was read.
+  // out[i] += the sum of the entries of the words of sequence i on its given strand.
   void read(int64_t row, const double* numbers, double* out) const;
 
  private:
@@ -26,15 +27,15 @@ class WordRows {
     uint32_t sequence, column;
   };
 
-  // visit(place, weight) for words [first, last).
+  // Calls visit(place, weight) for words [first, last).
   template <std::invocable<const Place&, double> Visit>
   void each(int64_t first, int64_t last, Visit&& visit) const;
 
   const int64_t width_;
-  // Words of row r: those that were read begin at first_[2 r], their partners at first_[2 r + 1].
+  // The words of row r begin at first_[2 r], their reverse complements at first_[2 r + 1].
   std::vector<int64_t> first_;
   Buffer<Place> places_;
-  Buffer<double> weights_;  // how much a word counts; empty: all count 1
+  Buffer<double> weights_;  // weight of each word; empty: all are 1
 };
 
 }  // namespace kw

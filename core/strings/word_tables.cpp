@@ -11,7 +11,7 @@ constexpr int64_t kPositionParts = 8;  // parts of the positions, each filled by
 
 }  // namespace
 
-// One sequence, its letters unpacked; from a position outside come unknown letters.
+// The unpacked letters of one sequence; positions outside have unknown letters.
 class WordTables::Sequence {
  public:
   Sequence(const PlaneTable& a, const std::vector<double>& background)
@@ -65,8 +65,8 @@ WordTables::WordTables(WdWordRule rule, const PlaneTable& a, const double* delta
   });
 }
 
-// Contribution of a sequence to intervals that begin in [from, to). Words are followed from so far
-// left that all which reach there are known.
+// Adds the contribution of a sequence to intervals that begin in [from, to). Words are followed
+// from far enough to the left that all words that reach these intervals are included.
 void WordTables::add(const Sequence& sequence, int64_t s, double delta, int64_t from, int64_t to) {
   const int64_t degree = rule_.degree, shift = rule_.shifts[s];
   thread_local std::vector<double> right, left, both, before_left, before_both;
@@ -113,21 +113,21 @@ double WordTables::bytes(int64_t letters, int64_t longest, int64_t positions) {
 
 void WordTables::weights(int64_t k, int64_t p, double* out) const {
   const int64_t letters = rule_.letters;
-  // prefix: words that begin before p or there and end in [p, p + k - 1).
+  // prefix: words that begin at p or before and end in [p, p + k - 1).
   std::vector<double> prefix(1, 0.0), suffix(1, 0.0), inner(1, 0.0), next, ending, longer;
   for (int64_t m = 1; m < k; ++m) {
     next.resize(powers_[m]);
     for (int64_t u = 0; u < powers_[m]; ++u) next[u] = prefix[u / letters] + at(m, p)[u].left;
     prefix.swap(next);
   }
-  // suffix: words that begin in (p, p + k) and end at p + k or after it.
+  // suffix: words that begin in (p, p + k) and end at p + k or later.
   for (int64_t m = 1; m < k; ++m) {
     next.resize(powers_[m]);
     const Sums* sums = at(m, p + k - m);
     for (int64_t u = 0; u < powers_[m]; ++u) next[u] = suffix[u % powers_[m - 1]] + sums[u].right;
     suffix.swap(next);
   }
-  // inner: words inside (p, p + k - 1), one end after the other.
+  // inner: words inside (p, p + k - 1), by increasing end.
   for (int64_t m = 1; m + 1 < k; ++m) {
     ending.assign(1, 0.0);  // words that end at p + 1 + m
     for (int64_t t = 1; t <= m; ++t) {

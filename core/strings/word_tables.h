@@ -21,11 +21,12 @@
 namespace kw {
 
 struct WdWordRule {
-  int64_t letters;                 // size of the alphabet
-  int64_t degree;                  // the longest word of the kernel
-  std::vector<int64_t> shifts;     // a sequence counts as it is, and shifted
-  std::vector<double> weights;     // shifts x length x degree: of a word, by where it begins
-  std::vector<double> background;  // the chance of each letter
+  int64_t letters;              // size of the alphabet
+  int64_t degree;               // longest word of the kernel
+  std::vector<int64_t> shifts;  // a sequence counts once for each of these shifts
+  // shifts x length x degree: weight of a word, by the position where it begins.
+  std::vector<double> weights;
+  std::vector<double> background;  // probability of each letter
 };
 
 class WordTables {
@@ -34,14 +35,14 @@ class WordTables {
   WordTables(WdWordRule rule, const PlaneTable& a, const double* delta, int64_t longest,
              int64_t begin, int64_t end, int threads);
 
-  // Bytes of the tables of so many positions.
+  // Bytes of the tables of `positions` positions.
   static double bytes(int64_t letters, int64_t longest, int64_t positions);
 
   int64_t words(int64_t k) const { return powers_[k]; }
   int64_t longest() const { return longest_; }
   int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
-  // out[u] = W[u, p] for all words of k letters; p + k is at most end().
+  // out[u] = W[u, p] for all words of k letters. Requires p + k <= end().
   void weights(int64_t k, int64_t p, double* out) const;
 
  private:
@@ -59,8 +60,8 @@ class WordTables {
   const WdWordRule rule_;
   const int64_t length_, longest_, begin_, end_;
   std::vector<int64_t> powers_;            // letters^k
-  std::vector<std::vector<Sums>> tables_;  // by the number of letters
-  std::vector<double> last_;               // `both` of the longest words: no others are needed
+  std::vector<std::vector<Sums>> tables_;  // by number of letters
+  std::vector<double> last_;               // `both` of the longest words, which need nothing else
 };
 
 }  // namespace kw

@@ -1,4 +1,4 @@
-// BLAS and LAPACK are those that SciPy already carries; Python passes their function pointers.
+// The BLAS and LAPACK of SciPy, whose function pointers Python passes to the core.
 #pragma once
 #include <cstdint>
 #include <vector>

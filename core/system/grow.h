@@ -1,4 +1,5 @@
-// A growing array that never holds two copies of itself: large blocks move by remapping pages.
+// A growing array whose peak memory is its size, not twice that: large blocks are resized by
+// remapping pages.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -16,7 +17,7 @@ class Growing {
   Growing& operator=(const Growing&) = delete;
   ~Growing() { std::free(data_); }
 
-  // Room for `count` more items, zeroed; the pointer holds until the next call.
+  // Appends `count` zeroed items and returns a pointer to them, which is valid until the next call.
   T* extend(int64_t count) {
     if (!data_ || size_ + count > capacity_) reserve(size_ + count + (size_ >> 1));
     T* place = data_ + size_;
@@ -28,7 +29,8 @@ class Growing {
   T* data() { return data_; }
   int64_t size() const { return size_; }
 
-  // Hands the memory (from malloc, trimmed) to the caller and starts empty again.
+  // Releases the memory (from malloc, shrunk to its size) to the caller; the array is empty
+  // afterwards.
   T* release() {
     reserve(size_);
     size_ = capacity_ = 0;

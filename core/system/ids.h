@@ -1,4 +1,4 @@
-// Lists of examples by their positions.
+// Lists of example indices.
 #pragma once
 #include <cstdint>
 #include <numeric>
@@ -16,7 +16,7 @@ inline std::vector<int64_t> all_ids(int64_t n) {
   return ids;
 }
 
-// values[ids[0]], values[ids[1]], ...
+// Gathers values[ids[0]], values[ids[1]], ...
 template <typename T>
 std::vector<T> gather(const T* values, IdSpan ids) {
   std::vector<T> chosen;

@@ -15,11 +15,11 @@ namespace kw {
 namespace {
 
 constexpr size_t kLeast = 4096;             // smaller buffers are left to malloc
-constexpr size_t kMost = size_t{64} << 20;  // bytes that wait, at most
-constexpr size_t kSteps = 4;                // sizes between two powers of two
+constexpr size_t kMost = size_t{64} << 20;  // maximum number of free bytes kept
+constexpr size_t kSteps = 4;                // sizes for each power of two
 
-// Buffers by size. A caller that finds the lock taken goes without: nobody waits, and the child of
-// a fork that happened while it was taken is none the worse.
+// Free buffers by size. A caller that finds the lock taken uses the system allocator instead of
+// waiting. So a child forked while the lock is taken does not hang.
 struct Waiting {
   std::mutex lock;
   std::array<std::vector<void*>, 64 * kSteps> buffers;
@@ -28,7 +28,7 @@ struct Waiting {
 
 Waiting& kept = *new Waiting;  // never destroyed: buffers may be returned at exit
 
-// Sizes are rounded up to a few per power of two, so that nearly equal ones share their buffers.
+// Rounds a size up to one of kSteps sizes per power of two, so that similar sizes share buffers.
 size_t rounded(size_t bytes) {
   const size_t step = std::bit_floor(bytes) / kSteps;
   return (bytes + step - 1) / step * step;
@@ -39,13 +39,13 @@ size_t number_of(size_t size) {
   return size_t(std::countr_zero(power)) * kSteps + (size - power) / (power / kSteps);
 }
 
-// Large buffers come in huge pages where the system has them: small ones would take longer to hand
-// out than to fill.
+// Large buffers use huge pages if the system has them: mapping small pages takes longer than
+// filling them.
 void* from_system(size_t bytes) {
   constexpr size_t kHuge = size_t{1} << 21;
   const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
   const size_t size = (bytes + page - 1) / page * page;
-#if defined(_WIN32)  // its C library has no aligned_alloc
+#if defined(_WIN32)  // the Windows C library has no aligned_alloc
   void* buffer = _aligned_malloc(size, page);
 #else
   void* buffer = std::aligned_alloc(page, size);
@@ -91,7 +91,7 @@ void give_buffer(void* buffer, size_t bytes) noexcept {
         kept.buffers[number_of(size)].push_back(buffer);
         kept.bytes += size;
         return;
-      } catch (const std::bad_alloc&) {  // it is freed then
+      } catch (const std::bad_alloc&) {  // the buffer is freed then
       }
     }
   }

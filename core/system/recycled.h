@@ -1,5 +1,5 @@
-// Memory that is handed on. A buffer that is no longer needed waits for the next one of its size:
-// the system takes longer to hand out new pages than a weight store takes to fill them.
+// An allocator that reuses freed buffers. Mapping new pages takes the system longer than filling a
+// weight store with values, so that freed buffers are kept for the next request of their size.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -25,7 +25,7 @@ struct Recycled {
     return static_cast<T*>(take_buffer(count * sizeof(T)));
   }
   void deallocate(T* buffer, size_t count) noexcept { give_buffer(buffer, count * sizeof(T)); }
-  // Numbers that a buffer grows by are not set: they are about to be written.
+  // New elements are left uninitialised: the caller overwrites them.
   template <class U, class... Arguments>
   void construct(U* place, Arguments&&... arguments) {
     if constexpr (sizeof...(Arguments) == 0)

@@ -38,7 +38,7 @@ class Job {
  public:
   Job(int64_t count, const Task& task) : count_(count), task_(task) {}
 
-  // Takes tasks until none is left.
+  // Runs tasks until none is left.
   void work(int worker) {
     try {
       for (int64_t i; (i = next_.fetch_add(1)) < count_;) {
@@ -68,7 +68,8 @@ class Job {
   std::exception_ptr error_;
 };
 
-thread_local const Job* helping = nullptr;  // the job of another thread that this one works on
+// The job of another thread on which this worker is working.
+thread_local const Job* helping = nullptr;
 
 class Team {
  public:
@@ -83,17 +84,17 @@ class Team {
     wake_.notify_all();
     job.work(0);
     std::unique_lock lock(mutex_);
-    // older versions of glibc may lose a wake-up (its bug 25847): those who sleep are called again.
+    // older versions of glibc can lose a wake-up (bug 25847): waiting threads are notified again
     while (!done_.wait_for(lock, kCallAgain, [&] { return running_ == 0; })) wake_.notify_all();
     job_ = nullptr;
   }
 
   const int owner = process_id();
-  std::atomic<bool> busy{false};  // serves a caller
+  std::atomic<bool> busy{false};  // true while the team works for a caller
 
  private:
-  // Returns how many workers there are, at most as many as requested: a system that has no more
-  // threads to give does not keep the caller from working.
+  // Starts workers up to the requested number, and returns how many there are. If the system has no
+  // more threads, the caller works with fewer.
   int grow(int workers) {
     try {
       threads_.reserve(workers);
@@ -131,9 +132,9 @@ class Team {
   uint64_t generation_ = 0;
 };
 
-// The team lives until the process ends and is never joined: its threads only wait. After a fork
-// the child has none of them, so it leaves the old team behind and starts its own. No lock guards
-// the choice, as a fork would copy it locked.
+// The team lives until the process ends and is never joined: its threads only wait. A forked child
+// has none of the threads, so it abandons the team of its parent and starts a new one. The pointer
+// is atomic and not guarded by a lock, since a fork could copy the lock in its locked state.
 std::atomic<Team*> current = nullptr;
 
 Team& team() {

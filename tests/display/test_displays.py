@@ -125,7 +125,7 @@ def test_convergence_requires_a_history(regressor, tmp_path):
     regressor.save(tmp_path / "m.kw")
     model = load(tmp_path / "m.kw")
     model.history_ = []
-    with pytest.raises(ValueError, match="no history_"):
+    with pytest.raises(ValueError, match="without history_"):
         ConvergenceDisplay.from_estimator(model)
 
 

@@ -58,7 +58,7 @@ def test_display_from_an_estimator_reads_the_probability_of_a_class(rng):
     ("arguments", "message"),
     [
         (([0, 1], [0.1]), "vectors of one length"),
-        (([0, 2], [0.1, 0.2]), "y must hold 0 and 1"),
+        (([0, 2], [0.1, 0.2]), "y must contain only 0 and 1"),
         (([0, 1], [0.1, 0.2], 0), "n_bins must be at least 1"),
     ],
 )

@@ -203,7 +203,7 @@ def test_alphabets_by_name_and_letters():
         as_alphabet("x")
     with pytest.raises(ValueError, match="different letters"):
         as_alphabet("AAB")
-    with pytest.raises(ValueError, match="asked for protein"):
+    with pytest.raises(ValueError, match="alphabet must be"):
         as_sequences(as_sequences(["ACGT"]), "protein")
 
 

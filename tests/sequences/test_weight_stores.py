@@ -268,8 +268,8 @@ def test_threads_look_up_the_same(rng):
         (lambda: Spectrum(15, store="table"), "but there are 4\\^15"),
         (lambda: WeightStore(Spectrum(2)).add(["ACGT"], [1, 2]), "delta must be 1 finite"),
         (lambda: WeightStore(Spectrum(2)).add(["ACGT"], [np.nan]), "delta must be 1 finite"),
-        (lambda: merged(Spectrum(2), Spectrum(3)), "other is a store of"),
-        (lambda: merged(Spectrum(2), WeightedDegree(3)), "other is a store of"),
+        (lambda: merged(Spectrum(2), Spectrum(3)), "other must be a store of"),
+        (lambda: merged(Spectrum(2), WeightedDegree(3)), "other must be a store of"),
     ],
 )
 def test_bad_input_is_named(make, message):

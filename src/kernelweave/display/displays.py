@@ -145,7 +145,7 @@ class WeightsDisplay:
 
 
 class ConvergenceDisplay:
-    """The relative duality gap over time, turn by turn: a line, or one per class.
+    """The relative duality gap over time, with one line, or one per class.
 
     Parameters
     ----------
@@ -210,7 +210,10 @@ class ConvergenceDisplay:
         """
         check_is_fitted(estimator)
         if not getattr(estimator, "history_", None):
-            raise ValueError("estimator has no history_: it was not trained by kernelweave")
+            raise ValueError(
+                "estimator must have been trained by Kernelweave, got one without history_, "
+                "such as a model of LS-GKM; fit it again"
+            )
         single = isinstance(estimator.history_[0], dict)
         histories = [estimator.history_] if single else estimator.history_
         times, xlabel = clock_of(histories)
@@ -256,7 +259,7 @@ def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[f
 
 
 class AlignmentDisplay:
-    """How alike kernels are: the matrix of their alignments as colours.
+    """Similarity of kernels: the matrix of their alignments as colours.
 
     Parameters
     ----------

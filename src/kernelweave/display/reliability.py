@@ -68,7 +68,10 @@ class ReliabilityDisplay:
                 f"{self.y.shape} and {self.probabilities.shape}"
             )
         if not np.isin(self.y, (0.0, 1.0)).all():
-            raise ValueError("y must hold 0 and 1, or False and True")
+            raise ValueError(
+                "y must contain only 0 and 1, or False and True, got "
+                f"{np.unique(self.y)[:5].tolist()}"
+            )
         if n_bins < 1:
             raise ValueError(f"n_bins must be at least 1, got {n_bins!r}")
         self.n_bins, self.name = n_bins, name

@@ -59,7 +59,8 @@ class StabilityDisplay:
     ):
         if result.weights.ndim != 1:
             raise ValueError(
-                f"result has weights of {len(result.weights)} classes; draw one class at a time"
+                f"result must have one row of weights, got one for each of {len(result.weights)} "
+                "classes; fit an estimator with share_weights=True, or one class against the rest"
             )
         self.result = result
         self.interval = interval

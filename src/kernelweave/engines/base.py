@@ -167,7 +167,10 @@ class Engine(ABC):
 
     @property
     def cheap_outputs(self) -> float:
-        """Number of kernels from which on the outputs of all are cheaper here than one by one."""
+        """Number of kernels from which on one pass over all of them is the fastest way.
+
+        The outputs of fewer kernels are computed one by one.
+        """
         return np.inf
 
     @property

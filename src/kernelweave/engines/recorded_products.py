@@ -64,7 +64,7 @@ class RecordedProducts:
 
     @property
     def predicts(self) -> bool:
-        """Whether kernels with cheap products predict the rest of the matrix."""
+        """Whether the model is based on the kernels with cheap products (`SurrogateMatrix`)."""
         return self._quick is not None
 
     def __len__(self) -> int:
@@ -132,7 +132,7 @@ class RecordedProducts:
         if self.knows(weights):
             Q, KQ = self._seen(weights)
             return SurrogateMatrix.of(self._quick, Q, KQ, np.array(self._quickly))
-        share = weights.sum() / self._quick.n_kernels  # as if all kernels were like these
+        share = weights.sum() / self._quick.n_kernels  # assumes that all kernels are similar
         return SurrogateMatrix(self._quick, share * every)
 
     def _seen(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -52,7 +52,7 @@ class VaryingKernels:
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
     def seen(self, examples: Examples) -> Examples:
-        """Return examples, given in the form that all kernels read, for the M kernels only."""
+        """Return the tables of examples that the M kernels read, from those of all kernels."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, object]:

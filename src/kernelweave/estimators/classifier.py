@@ -403,13 +403,18 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 @registered("MKLClassifier", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifier(BaseClassifier):
-    """Classification with learned kernel weights.
+    r"""Classification with learned kernel weights.
 
-    Solves, for two classes (and one against the rest for more)::
+    For two classes, the model is f(x) = sum_m <w_m, psi_m(x)> + b with the feature map psi_m of
+    kernel m, and solves
 
-        min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2 / theta_m,   ||theta|| <= 1, theta >= 0
+    .. math::
+        \min_{w,\, b,\, \theta} \; C \sum_i V(f(x_i), y_i)
+        + \frac{1}{2} \sum_m \frac{\|w_m\|^2}{\theta_m}
+        \quad \text{with} \quad \theta \ge 0, \; \|\theta\| \le 1
 
-    to a certified relative duality gap of `tol`.
+    to a certified relative duality gap of `tol`. `multi_class` says which problems of two classes
+    are solved for more of them.
 
     Parameters
     ----------

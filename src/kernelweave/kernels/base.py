@@ -175,7 +175,7 @@ class Kernel(Nested, ABC):
     @property
     def selection(self) -> object:
         """The ``columns=`` of this kernel, which all its parts have in common."""
-        raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
+        raise ValueError(f"{type(self).__name__} cannot be applied to each column separately")
 
     def on(self, columns: object) -> Kernel:
         """Return the kernel on other columns.
@@ -193,7 +193,7 @@ class Kernel(Nested, ABC):
         ValueError
             If the kernel does not read columns.
         """
-        raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
+        raise ValueError(f"{type(self).__name__} cannot be applied to each column separately")
 
     @property
     def unit_diagonal(self) -> bool:

@@ -80,7 +80,7 @@ class Elliptic(Norm):
         others = np.setdiff1d(np.arange(len(self.E)), kernels)
         if len(others) == 0:
             return self
-        # The inverse of a block of E^-1 is a Schur complement of E, which has more digits.
+        # The inverse of a block of E^-1 is a Schur complement of E, which is more accurate.
         half = solve_triangular(
             np.linalg.cholesky(self.E[np.ix_(others, others)]),
             self.E[np.ix_(others, kernels)],

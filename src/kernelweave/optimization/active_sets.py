@@ -31,14 +31,16 @@ class ActiveSetTuning:
     Attributes
     ----------
     many_examples : number of examples from which on active sets are used; size of the first set.
-    smallest_share : part of all examples in the first set, if that is more.
+    smallest_share : the first set has at least this fraction of all examples.
     growth : largest factor from one set to the next.
-    spare : examples close to a violation, relative to support vectors and violators.
-    one_kernel, many_kernels : part of the gap on all examples to which a set is solved. Weights
-        converge slowly, and those of a wrong set are of no use.
-    last : part of the tolerance below which no set is solved.
-    most_support : a set of at least this part of all examples, most of which are support vectors,
-        is the last: leaving examples out does not pay.
+    spare : number of examples close to a violation that a set includes, relative to its number of
+        support vectors and violators.
+    one_kernel, many_kernels : the problem of a set is solved to this fraction of the gap on all
+        examples. With many kernels it is less accurate: weights converge slowly, and the next set
+        changes them anyway.
+    last : sets are not solved below this fraction of the tolerance.
+    most_support : if a set has at least this fraction of all examples, and most of them are support
+        vectors, it is the last one: leaving examples out would not save time.
     """
 
     many_examples: int = 20_000
@@ -117,8 +119,8 @@ def next_set(
 ) -> np.ndarray:
     """Return the support vectors, the KKT violators, and the examples closest to a violation.
 
-    Violations are relative to the best bias: the midpoint of the worst two says little before the
-    end. `size` is the size of the last set.
+    Violations are computed with the optimal bias. The midpoint of the largest up and down violation
+    estimates the bias well only near the optimum. `size` is the size of the last set.
     """
     violations.middle = -bias
     idle = np.flatnonzero(alpha == 0)

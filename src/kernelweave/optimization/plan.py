@@ -60,19 +60,19 @@ ACTIVE_SETS = ActiveSetTuning()
 
 @dataclass(frozen=True)
 class PlanTuning:
-    """Thresholds of the choices, from the ablation table in docs/benchmarks.md.
+    """Thresholds of the choices, from the ablation in benchmarks/notes/ablation.md.
 
     Attributes
     ----------
-    newton_free, newton_costly : up to this p analytic steps need so many iterations that Newton
-        steps are faster, if new weights cost no kernel evaluation, or a pass over the support.
-    newton_kernels : number of kernels from which on a Newton step, with M^3 operations, is slower.
+    newton_free, newton_costly : largest p for which Newton steps are faster than analytic steps, if
+        new weights cost no kernel evaluation, and if they cost a pass over the support vectors.
+    newton_kernels : number of kernels M from which on Newton steps are slower, with M^3 operations.
     joint_from : p from which on the best weights change slowly enough for joint descent.
-    outer_share : part of the outer gap to which inner problems are solved at least, if a change of
-        alpha costs a pass.
-    hessian_share, hessian_blocks : free examples in a Hessian, as a part of all examples, so that
-        its Cholesky factor costs no more than a pass over them; and the bounds of their number,
-        relative to the largest block.
+    outer_share : if a change of alpha costs a pass over the examples, inner problems are not solved
+        below this fraction of the outer gap.
+    hessian_share, hessian_blocks : number of free examples from which a Hessian is computed, as a
+        fraction of all examples, so that its Cholesky factorisation costs no more than a pass over
+        them; and bounds of that number, relative to the largest kernel block.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
     one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the

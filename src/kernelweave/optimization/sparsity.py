@@ -73,9 +73,10 @@ class DropSmallWeights:
     def _adapted(
         self, theta: np.ndarray, problem: Problem, engine: Engine, result: Result, run: Run
     ) -> Result | None:
-        """Return a model with weights theta, shape (M,), if a few iterations make it good enough.
+        """Return a model with weights theta, shape (M,), whose gap is below the tolerance.
 
-        Otherwise the engine is at the alpha of the result again.
+        alpha adapts to the weights in a few iterations. If the gap stays above the tolerance, the
+        result is None, and the engine returns to the alpha of `result`.
         """
         left = run.budget.iterations_left
         iterations = self.iterations if left is None else min(self.iterations, left)

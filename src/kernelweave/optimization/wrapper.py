@@ -99,9 +99,9 @@ class InnerGap:
 class ProbeWeights:
     """Weights used to test whether the constant model is optimal for every theta.
 
-    An inner problem says little about kernels with small weights. Equal weights test all of them,
-    which is enough if they are few or similar. Otherwise kernels whose squared block norm stays
-    large get larger weights from probe to probe.
+    The inner problem hardly depends on kernels with small weights. The first test uses equal
+    weights, which is enough if kernels are few or similar. In later tests, kernels whose squared
+    block norm stays large get larger weights.
     """
 
     def __init__(self, norm: Norm):
@@ -159,7 +159,7 @@ class Wrapper:
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine) or failures >= tuning.inner_failures:
                 return run.result(certificate, engine.alpha, weights)
-            if problem.constant_is_optimal(iterate.value):  # at these weights: at all weights?
+            if problem.constant_is_optimal(iterate.value):  # for these weights; test others
                 weights = probes.next(iterate.s)
             elif iterations:
                 due = iterate.gap_due_to_weights(norm, certificate)

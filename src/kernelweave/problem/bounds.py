@@ -216,7 +216,9 @@ def margin_bound(
     0.0
     """
     if not is_classifier(model) or len(model.classes_) != 2:
-        raise ValueError("model must be a fitted classifier of two classes")
+        raise ValueError(
+            f"model must be a fitted classifier of two classes, got {type(model).__name__}"
+        )
     if not (0 < margin < math.inf and 0 < delta < 1):
         raise ValueError(
             f"margin must be above 0 and delta between 0 and 1, got {margin!r} and {delta!r}"

@@ -22,14 +22,18 @@ FEW_PLACES = 1000  # events plus examples up to which a matrix of pairs is faste
 
 @dataclass(frozen=True, eq=False)
 class ComparablePairs:
-    """Events and later examples in one sequence, so that an event precedes all that are later.
+    """The comparable pairs of n examples, as one sequence of L positions.
+
+    Every example that counts has a position as the later one of its pairs. An event has a second
+    position, as the earlier one. The sequence is sorted so that the pairs of an event are all
+    "later" positions after its "earlier" position.
 
     Attributes
     ----------
     example : ndarray of shape (L,)
-        The example of each place. An event has two places: as the later one and as the earlier one.
+        The example at each position.
     earlier : ndarray of bool, shape (L,)
-        Whether a place is that of an event in its role as the earlier one.
+        Whether the position belongs to an event as the earlier one of its pairs.
     """
 
     example: np.ndarray
@@ -37,7 +41,7 @@ class ComparablePairs:
 
     @classmethod
     def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray) -> ComparablePairs:
-        """Return the pairs of the examples that count, a mask; all arrays have shape (n,)."""
+        """Return the pairs of the examples with a True in `counts`; arrays have shape (n,)."""
         later, first = np.flatnonzero(counts), np.flatnonzero(counts & event)
         example = np.concatenate([later, first])
         earlier = np.repeat([False, True], [len(later), len(first)])
@@ -148,14 +152,14 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """Places of one level of the tree, sorted by node, then by output.
+    """Positions of one level of the tree, sorted by node, then by output.
 
     Attributes
     ----------
     example : ndarray of shape (k,)
     earlier : ndarray of bool, shape (k,)
     start, end : ndarrays of shape (k,)
-        Range of the node of each place.
+        First position of the node to which each position belongs, and the one after its last.
     """
 
     example: np.ndarray
@@ -165,7 +169,7 @@ class _Level:
 
     @classmethod
     def of(cls, place: np.ndarray, node: np.ndarray, pairs: ComparablePairs) -> _Level:
-        """Return the level with these places and their nodes, both of shape (k,)."""
+        """Return the level with these positions and their nodes, both of shape (k,)."""
         start = np.searchsorted(node, node, side="left")
         end = np.searchsorted(node, node, side="right")
         return cls(pairs.example[place], pairs.earlier[place], start, end)

@@ -22,10 +22,10 @@ of the objective value and the possible improvement over the constant model:
 
     gap = (P - D) / min(|P|, P0 - D),    P0 = min over b of sum_i C_i V(b, y_i) + tau b.
 
-At a small C all models cost nearly P0, and relative to |P| any of them would look good; at a large
-C they cost much less than P0, and relative to P0 - D any of them would. No model improves on the
-constant model by more than P0 - D. If that is within rounding, the constant model is optimal, and
-the certificate is that of the constant model.
+Both are needed. With a small C the objective of every model is nearly P0, so that P - D is small
+relative to |P| even for a poor model. With a large C the optimum is far below P0, so that P - D is
+small relative to P0 - D even for a poor model. No model improves on the constant model by more than
+P0 - D. If that is within rounding, the constant model is optimal, and its certificate is used.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from ..norms import Fixed, Norm
 from .certificate import Certificate
 from .risk import Risk
 
-# Improvements over the constant model below this part of its value are rounding. With fixed weights
-# only one combination of the M kernels is tested, so the threshold is divided by M, down to the
-# last digits of a double.
+# Improvements over the constant model below this fraction of its value are rounding. With fixed
+# weights only one combination of the M kernels is tested, so the threshold is divided by M, but not
+# below the rounding of a double.
 NO_IMPROVEMENT, LEAST_NO_IMPROVEMENT = 1e-10, 1e-13
 
 

@@ -59,7 +59,11 @@ class RankingRisk(JointRisk):
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of alpha: only earlier ones push up, only later ones down."""
+        """Lower and upper bounds of alpha, (n,).
+
+        Pairs in which an example is the earlier one increase its alpha; pairs in which it is the
+        later one decrease it.
+        """
         lo, hi = np.zeros_like(self.y), np.zeros_like(self.y)
         pairs = self.pairs
         if pairs.number():

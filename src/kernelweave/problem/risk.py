@@ -65,7 +65,10 @@ class Risk:
                 f"got arrays of shapes {self.y.shape} and {self.C.shape}"
             )
         if not np.all(np.isfinite(self.C) & (self.C >= 0)):
-            raise ValueError("C must be finite and at least 0 for every example")
+            raise ValueError(
+                "C must be finite and at least 0 for every example, got values from "
+                f"{self.C.min():g} to {self.C.max():g}"
+            )
         if self.n_outputs < 1 or (self.sizes is None and len(self.y) % self.n_outputs):
             raise ValueError(
                 f"n_outputs must divide the number of examples, {len(self.y)}, "

@@ -237,7 +237,7 @@ class PairRounding(RoundingBounds):
         starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
 
         def sums(values: np.ndarray) -> np.ndarray:
-            """Return sums over the examples of each output, for each of its examples."""
+            """Return for each example the sum over all examples of its output."""
             return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
 
         support = sums((update != 0).astype(float))
@@ -348,19 +348,22 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
 
 
 def _unit(value: Bounds, slot: object) -> Bounds:
-    """Divide by sqrt(k(x, x) k(y, y)), which is the positive size."""
+    """Return bounds of the value divided by sqrt(k(x, x) k(y, y))."""
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
 
 def _centred(value: Bounds, slot: object, total: object) -> Bounds:
-    """Subtract or add three means over all examples."""
+    """Return bounds after centring, which adds or subtracts three means over all examples."""
     size, error = (2 * (bound + _largest(bound)) for bound in value)
     return size, error + 4 * UNIT * size
 
 
 def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
-    """Give absent examples, (k, n), the largest bounds of others: their values are means."""
+    """Return bounds in which absent examples, a mask (k, n), have the largest of the others.
+
+    The kernel values of absent examples are means over the others.
+    """
     present = (np.where(absent, 0.0, bound) for bound in value)
     size, error = (np.where(absent, _largest(bound), bound) for bound in present)
     return size, error + 2 * UNIT * size
@@ -373,13 +376,16 @@ def _largest(bound: Numbers) -> np.ndarray:
 
 
 def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
-    """Multiply by the factors of both examples: `factors`, (k, n), include the largest one."""
+    """Return bounds after multiplication by a factor of each of the two examples.
+
+    `factors`, shape (k, n), are bounds on the products of the two.
+    """
     size, error = value[0] * factors, value[1] * factors
     return size, error + 2 * UNIT * size
 
 
 def _radial(value: Bounds, gamma: Numbers) -> Bounds:
-    """Apply exp(gamma (k - 1)) to a value k <= 1."""
+    """Return bounds of exp(gamma (k - 1)) for a value k <= 1."""
     return 1.0, np.minimum(gamma * value[1], 1.0) + (1 + gamma) * UNIT
 
 

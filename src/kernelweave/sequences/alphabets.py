@@ -18,7 +18,7 @@ _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 @registered("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
-    """Letters, coded 0, 1, ... in their order.
+    """The letters of sequences, coded from 0 on in their order.
 
     Parameters
     ----------
@@ -52,7 +52,8 @@ class Alphabet:
     def __post_init__(self) -> None:
         if not 1 < len(self.letters) <= MOST_LETTERS or len(set(self.letters)) < len(self.letters):
             raise ValueError(
-                f"alphabet: {self.name} must have 2 to {MOST_LETTERS} different letters"
+                f"alphabet: {self.name} must have 2 to {MOST_LETTERS} different letters, "
+                f"got {self.letters.decode('latin-1')!r}"
             )
 
     @property

@@ -95,7 +95,11 @@ class Sequences:
         alphabet = as_alphabet(alphabet)
         codes = np.ascontiguousarray(codes, dtype=np.uint8)
         if codes.ndim != 2 or codes.size == 0 or codes.max() >= len(alphabet.letters):
-            raise ValueError(f"codes must be an (n, length) array of codes of {alphabet.name}")
+            raise ValueError(
+                "codes must be an array of shape (n, length) with codes from 0 to "
+                f"{len(alphabet.letters) - 1}, the letters of {alphabet.name}, got shape "
+                f"{codes.shape}"
+            )
         return cls(alphabet, **_core.pack_codes(codes, alphabet.planes))
 
     @classmethod
@@ -135,7 +139,8 @@ class Sequences:
         Sequences
         """
         if len({part.alphabet for part in parts}) != 1:
-            raise ValueError("sequences of different alphabets cannot be concatenated")
+            found = sorted({part.alphabet.name for part in parts})
+            raise ValueError(f"parts must have one alphabet, got different alphabets: {found}")
         lengths = np.concatenate([part.lengths for part in parts])
         unknown, names = None, [part.names for part in parts if part.names is not None]
         if any(part.unknown is not None for part in parts):

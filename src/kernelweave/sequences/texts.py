@@ -52,9 +52,13 @@ def as_sequences(values: object, alphabet: object = DNA, *, unknown: str = "mism
 
 def _listed(values: Any) -> list[object]:
     if isinstance(values, str | bytes):
-        raise TypeError("expected several sequences, got one string; put it into a list")
+        raise TypeError(
+            "sequences must be a list or a column of strings, got one string; pass [text]"
+        )
     if len(getattr(values, "shape", (0,))) != 1:
-        raise ValueError(f"expected one column of strings, got shape {values.shape}")
+        raise ValueError(
+            f"sequences must be one column of strings, got an array of shape {values.shape}"
+        )
     for name in ("to_list", "tolist"):
         if hasattr(values, name):
             listed: list[object] = getattr(values, name)()
@@ -65,10 +69,14 @@ def _listed(values: Any) -> list[object]:
 def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequences:
     if sequences.alphabet != alphabet:
         raise ValueError(
-            f"alphabet: the sequences are {sequences.alphabet.name}, asked for {alphabet.name}"
+            f"alphabet must be {sequences.alphabet.name!r}, that of the sequences, got "
+            f"{alphabet.name!r}; read the texts again for another alphabet"
         )
     if refuses(unknown) and sequences.unknown is not None:
-        raise ValueError(f"sequences ({alphabet.name}): there are letters outside the alphabet")
+        raise ValueError(
+            f"sequences ({alphabet.name}): there are letters outside the alphabet; with "
+            "unknown='mismatch' they match nothing"
+        )
     return sequences
 
 

@@ -60,7 +60,9 @@ class WeightStore:
                 f"or WeightedDegreeShift, and no family, got {kernel!r}"
             )
         if kernel.store == "rows":
-            raise ValueError("kernel: store='rows' has no weight store; choose another, or 'auto'")
+            raise ValueError(
+                "kernel: store='rows' has no weight store; pass a kernel with store='auto'"
+            )
         self.kernel: Any = kernel
         self._store: _core.Store | None = None
 
@@ -92,7 +94,10 @@ class WeightStore:
         delta = np.ascontiguousarray(delta, dtype=np.float64)
         examples = self._read(X)
         if delta.shape != (examples.n,) or not np.isfinite(delta).all():
-            raise ValueError(f"delta must be {examples.n} finite numbers, one for each sequence")
+            raise ValueError(
+                f"delta must be {examples.n} finite numbers, one for each sequence, got an array "
+                f"of shape {delta.shape}"
+            )
         if self._store is None:
             (table,) = examples.tables
             self._store = self._made(int(table.sequences.lengths.sum()))
@@ -130,7 +135,10 @@ class WeightStore:
             self.kernel = replace(other.kernel, store=kind)
             self._store = self._made(0)
         if replace(self.kernel, store="auto") != replace(other.kernel, store="auto"):
-            raise ValueError(f"other is a store of {other.kernel!r}, this one of {self.kernel!r}")
+            raise ValueError(
+                f"other must be a store of the same kernel, {self.kernel!r}, got one of "
+                f"{other.kernel!r}"
+            )
         self._store.merge(other._store)
 
     def items(self) -> dict[Any, float]:

@@ -160,7 +160,7 @@ class Precomputed(OnColumns):
 
     @property
     def selection(self) -> object:
-        raise ValueError("Precomputed cannot be repeated on every column")
+        raise ValueError("Precomputed cannot be applied to each column separately")
 
     @property
     def size(self) -> int | None:

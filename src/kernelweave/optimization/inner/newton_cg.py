@@ -6,10 +6,10 @@ feasible, the gradient in w is that of beta - alpha, and the Newton step delta s
 
     (I + D K) delta = alpha - beta,    D the Hessian of R at v (with the best bias).
 
-Conjugate gradients in the inner product of K solve this, with one product with K for each move. If
-r is their residual, 1/2 r' K r is the distance of the primal value of beta from the dual value of
-alpha after a full step, and 1/2 (K r)' D (K r) that of the model of alpha. So they know when to
-stop. This is the method of Lin, Weng and Keerthi (2008) with a kernel and a duality gap.
+Conjugate gradients in the inner product of K solve this, with one product with K for each move.
+They stop when the predicted duality gap after a full step is small enough. If r is their residual,
+this gap is 1/2 r' K r between beta and alpha, and 1/2 (K r)' D (K r) more if alpha replaces beta in
+the primal. The method is that of Lin, Weng and Keerthi (2008), with a kernel and a duality gap.
 """
 
 from __future__ import annotations

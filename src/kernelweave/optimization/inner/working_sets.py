@@ -38,11 +38,12 @@ class WorkingSetTuning:
 
     Attributes
     ----------
-    cached_end : violation to which a subproblem is solved if all kernel values are cached,
-        relative to the one that the tolerance asks for: there SMO steps are cheaper than another
-        working set.
-    least_sets, support_per_set : minimum number of working sets between two weight steps, and
-        support vectors per additional one, if new weights cost a pass over the support vectors.
+    cached_end : if all kernel values are cached, a subproblem is solved to this fraction of the
+        violation that the tolerance requires, since SMO steps are then cheaper than another working
+        set.
+    least_sets, support_per_set : if new weights cost a pass over the support vectors, at least
+        `least_sets` working sets are solved between two weight steps, and one more for every
+        `support_per_set` support vectors.
     smo_per_example, least_smo : SMO steps before the other method takes over.
     """
 
@@ -204,8 +205,9 @@ class Decomposition(Certifier):
     def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
         """Return new alphas of a working set, corrected so that the sum over the output is tau.
 
-        If alphas shrink by many orders of magnitude, the rounding of large ones is large next to
-        the small ones: the alpha with most room takes the difference.
+        If alphas decrease by many orders of magnitude, the rounding error of the old sum is large
+        relative to the new alphas. The alpha that is farthest from its bound is changed by the
+        difference.
         """
         if self.problem.tau is None:
             return alpha

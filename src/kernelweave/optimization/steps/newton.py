@@ -4,20 +4,20 @@
 
 is convex. Its gradient is -1/2 s, and its Hessian follows from the free examples. HessianMKL
 (Chapelle and Rakotomamonjy, 2008) minimises the quadratic model that they define, over the feasible
-weights. Here the model has the same derivatives and also knows how J rises where weights vanish.
-The inner problem need not be solved exactly.
+weights. The model used here has the same derivatives, and also the steep rise of J where a weight
+vanishes. The inner problem need not be solved exactly.
 
 The model: at theta_0 let alpha be optimal, and let g_m = K_m alpha be its outputs. Each kernel is
-replaced by g_m g_m' / s_m, the matrix of rank one that agrees with it on alpha. Then J follows from
-s and from its Hessian H at theta_0, which is all that is known. With d = theta - theta_0,
+replaced by g_m g_m' / s_m, the matrix of rank one that agrees with it on alpha. Then s and the
+Hessian H at theta_0 determine J everywhere. With d = theta - theta_0,
 
     J(theta) = J(theta_0) - 1/2 d . (s + u),    u = -P d,    P = (I + H D)^-1 H,    D = diag(d / s),
 
 where s + u are the products alpha' g_m of the best alpha. The gradient is -1/2 (s + u)^2 / s, the
-Hessian is V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J. A
-quadratic model would miss how steeply J rises where a kernel of low rank loses its weight; this one
-is exact for kernels of rank one and a quadratic loss. If a weight moves too little to tell the two
-apart, its kernel is left out of D and V.
+Hessian is V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J.
+This model is exact for kernels of rank one and a quadratic loss. A quadratic model underestimates J
+where a kernel of low rank loses its weight. Kernels whose weight changes so little that the two
+models agree are left out of D and V.
 """
 
 from __future__ import annotations
@@ -45,9 +45,11 @@ class NewtonTuning:
 
     Attributes
     ----------
-    reach : a step keeps at least this fraction of every weight, times the relative gap.
-    distrust : fraction that the first failed step is assumed to have kept.
-    widen : the fraction is raised to this power after every step, until it is negligible.
+    reach : a step keeps at least this fraction times the relative gap of every weight (trust
+        region).
+    distrust : after a failed step the next one keeps at least the square root of this fraction.
+    widen : after every successful step that fraction is raised to this power, which widens the
+        trust region.
     rounding : relative difference of objective values that is attributed to rounding.
     secant : bounds of the factor by which the Hessian is rescaled.
     """
@@ -60,13 +62,13 @@ class NewtonTuning:
 
 
 # The rank-one model and its minimisation.
-MODEL_ROUNDS = 12  # quadratic models of the model, each around the minimum of the last
-ENOUGH = 1e-3  # part of the first decrease below which another round is not worth it
-ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
-HALVINGS = 12  # of a step
-LARGEST = 0.999  # eigenvalue of H relative to diag(s / theta), which it cannot exceed
-SMALLEST = 1e-12  # s of a kernel, relative to the largest
-SLIGHT = 1e-3  # relative change of s_m below which a kernel is left to the quadratic model
+MODEL_ROUNDS = 12  # maximum number of Newton steps that minimise the model
+ENOUGH = 1e-3  # stop when the predicted decrease falls below this fraction of the first one
+ARMIJO = 1e-4  # fraction of the decrease predicted by the slope that a step must achieve
+HALVINGS = 12  # maximum number of halvings of a step
+LARGEST = 0.999  # upper bound on the eigenvalues of H relative to diag(s / theta)
+SMALLEST = 1e-12  # lower bound on s, relative to the largest one
+SLIGHT = 1e-3  # kernels whose s_m changes by less than this fraction use the quadratic model
 
 
 @dataclass(frozen=True)
@@ -92,12 +94,12 @@ class Newton(WeightStep):
 class NewtonSteps:
     """Newton's method in the weights, within a trust region.
 
-    When the dual value shows that J has risen above the best primal value, the weights return to
-    the best ones and the trust region shrinks.
+    If the dual value proves that J exceeds the best primal value so far, the weights return to the
+    best ones and the trust region shrinks.
 
-    A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
-    a bound, and the gradient changes by another amount than the model predicts: the next Hessian
-    is multiplied by the ratio of the two.
+    The Hessian depends on which examples are free, and this changes along a step. So the change of
+    the gradient differs from the predicted one; the next Hessian is multiplied by the ratio of the
+    two.
 
     Parameters
     ----------
@@ -131,7 +133,7 @@ class NewtonSteps:
         return theta
 
     def _secant(self, iterate: Iterate) -> float:
-        """Return the factor of the Hessian: observed over predicted change of the gradient."""
+        """Return the factor of the Hessian: the observed over the predicted gradient change."""
         if self.last is None:
             return 1.0
         theta, s, predicted = self.last
@@ -145,7 +147,7 @@ class NewtonSteps:
     def _least(self, iterate: Iterate) -> np.ndarray:
         """Return the lower bounds of the weights after a step, shape (M,).
 
-        They fall with the gap. At p = 1 small weights may vanish.
+        They decrease with the gap. At p = 1 small weights may become 0.
         """
         gap = iterate.gap(self.norm)
         reach = max(self.distrust, self.tuning.reach * gap / max(iterate.scale, gap))
@@ -155,21 +157,21 @@ class NewtonSteps:
         return least
 
     def _back(self) -> np.ndarray:
-        """Return to the best weights, to leave them with shorter steps."""
+        """Return the best weights so far, and shrink the trust region for the next step."""
         self.distrust = np.sqrt(max(self.distrust, self.tuning.distrust))
         self.last = None
         return self.centre
 
 
 class RankOneModel:
-    """J around weights theta, shape (M,), with kernels of rank one.
+    """A model of J around weights theta, in which every kernel has rank one.
 
     Parameters
     ----------
     theta, s : arrays of shape (M,)
         In units in which the largest s is about 1.
     hessian : array of shape (M, M)
-        That of J at theta, as far as it is known.
+        An estimate of the Hessian of J at theta.
     """
 
     def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: np.ndarray):
@@ -178,14 +180,14 @@ class RankOneModel:
         self.hessian = _limited(hessian, theta / self.s)
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return what J has changed by at weights theta, its gradient and its Hessian there."""
+        """Return the change of J from the centre to theta, and its gradient and Hessian there."""
         there = _core.rank_one_model(self.hessian, self.s, theta - self.theta, SLIGHT)
         if there is None:
             raise LinAlgError("a kernel without which J is not finite has lost its weight")
         return there
 
     def minimum(self, lower: np.ndarray, norm: Norm) -> np.ndarray:
-        """Return the feasible weights above `lower`, shape (M,), at which the model is least."""
+        """Return the feasible weights >= `lower`, shape (M,), that minimise the model."""
         best, value, gradient, hessian = self.theta, 0.0, -0.5 * self.s, self.hessian
         least = 0.0
         for _ in range(MODEL_ROUNDS):
@@ -220,18 +222,18 @@ class RankOneModel:
 
 
 def _limited(hessian: np.ndarray, limit: np.ndarray) -> np.ndarray:
-    """Return the Hessian made smaller than 1 / limit, which is s / theta, where it is not.
+    """Return the Hessian with its eigenvalues relative to diag(1 / limit) reduced below 1.
 
-    That is the Hessian of 1/2 sum_m |w_m|^2 / theta_m with w as it is, which J is nowhere above. An
-    eigenvalue x relative to 1 / limit becomes x / (1 + c x), so that zeros stay and none turns
-    negative.
+    1 / limit = s / theta is the Hessian of 1/2 sum_m ||w_m||^2 / theta_m at fixed w, a function
+    that is an upper bound of J. An estimated Hessian may exceed it. A relative eigenvalue x becomes
+    x / (1 + c x), so that zeros stay zero and none becomes negative.
     """
     large = np.flatnonzero(limit * hessian.diagonal() > SLIGHT)
     if not len(large):
         return hessian
     q = np.sqrt(limit[large])
     relative = q[:, None] * hessian[np.ix_(large, large)] * q
-    if not dpotrf(LARGEST * np.eye(len(large)) - relative)[1]:  # it is: factors are quickly made
+    if not dpotrf(LARGEST * np.eye(len(large)) - relative)[1]:  # positive definite
         return hessian
     c = 1 / LARGEST - 1 / np.linalg.eigvalsh(relative)[-1]
     smaller = _core.rank_one_response(hessian, c * limit, SLIGHT) if c > 0 else None
