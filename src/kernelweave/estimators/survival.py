@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..common.types import Data
+from ..engines import Engine
 from ..model.files.registry import registered
+from ..optimization.result import Result
 from ..problem.censored_regression import CensoredRisk
 from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
-from .base import MKLEstimator
+from .base import MKLEstimator, Prepared
 from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
@@ -68,21 +70,17 @@ class BaseSurvival(MKLEstimator):
             losses.CensoredSquared(), target - centre, costs, centre=centre, event=event
         )
 
-    def _estimate_baseline(self, X: Data, y: object, sample_weight: object) -> None:
-        """Estimate the cumulative baseline hazard of a Cox model by Breslow's formula."""
-        if self.loss != "cox":
+    def _cross_fit(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+    ) -> None:
+        """Estimate the cumulative baseline hazard of a Cox model."""
+        risk, result = problems[0].risk, results[0]
+        if not isinstance(risk, CoxRisk):
             return
-        event, time = as_survival(y)
-        decisions, weights = self._decide(X)[:, 0], check_weights(sample_weight, len(time))
-        event &= weights > 0
-        times = np.unique(time[event])
-        hazard = np.where(weights > 0, weights * np.exp(decisions), 0.0)
-        order = np.argsort(time, kind="stable")
-        at_risk = np.cumsum(hazard[order][::-1])[::-1]
-        first = np.searchsorted(time[order], times, side="left")
-        events = np.bincount(np.searchsorted(times, time[event]), weights[event])
-        self.event_times_ = times
-        self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
+        if not np.array_equal(engine.alpha, result.alpha):  # the best model, not the last one
+            engine.move_to(result.alpha)
+        found = risk.baseline_hazard(engine.combined(result.weights))
+        self.event_times_, self.cumulative_baseline_hazard_ = found
 
     def predict(self, X: Data) -> np.ndarray:
         """Return risk scores: the higher, the earlier the event is expected.
@@ -241,5 +239,4 @@ class MKLSurvival(BaseSurvival):
         problem = self._problem(X, y, sample_weight, self.C, self.norm)
         # Equal rows are not merged: their times may differ.
         self._train(X, [problem], np.arange(len(problem.y)))
-        self._estimate_baseline(X, y, sample_weight)
         return self
