@@ -183,19 +183,19 @@ class MKLEstimator(FittedEstimator):
             solution = formulation.solve(Fit(self, prepared, kernels, deadline, watch))
         self._learn(prepared, solution, merged)
         optima = [Optimum.of(one) for one in solution.results]
-        self._cross_fit(prepared, solution.problems, solution.engine, optima)
+        self._after_fit(prepared, solution.problems, solution.engine, optima)
         if kernels is None and self._chooses and formulation.explained:
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor
 
-    def _cross_fit(
+    def _after_fit(
         self,
         prepared: Prepared,
         problems: list[Problem],
         engine: Engine,
         optima: Sequence[Optimum],
     ) -> None:
-        """Fit what needs decision values of held-out examples, such as calibrators."""
+        """Set attributes that need the engine of the fit, such as calibrators."""
 
     def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""

@@ -353,7 +353,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         sets: np.ndarray = 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
         return sets
 
-    def _cross_fit(
+    def _after_fit(
         self,
         prepared: Prepared,
         problems: list[Problem],

@@ -163,7 +163,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         ends = np.stack([values - half, values + half], axis=-1)
         return ends[:, 0] if values.shape[1] == 1 else ends
 
-    def _cross_fit(
+    def _after_fit(
         self,
         prepared: Prepared,
         problems: list[Problem],

@@ -194,7 +194,7 @@ class Search(MKLEstimator):
             problems, engine = prepared.suited(problems)
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, Solution(results, problems, engine))
-        self._cross_fit(prepared, problems, engine, [Optimum.of(one) for one in results])
+        self._after_fit(prepared, problems, engine, [Optimum.of(one) for one in results])
 
     def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""

@@ -355,7 +355,6 @@ class MKLSurvivalCV(Search, BaseSurvival):
 
         data = SearchData(X, targets, groups, None, weights.__getitem__, pose, _HeldOutSurvival)
         self._search(data, self.Cs)
-        self._estimate_baseline(X, targets, weights)
         return self
 
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:

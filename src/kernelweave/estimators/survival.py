@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,15 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..common.types import Data
+from ..engines import Engine
 from ..model.files.registry import registered
 from ..problem.censored_regression import CensoredRisk
 from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
-from .base import MKLEstimator
+from .base import MKLEstimator, Prepared
+from .cross_fit import Optimum
 from .formulation import Outputs
 from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
@@ -69,21 +72,21 @@ class BaseSurvival(MKLEstimator):
             losses.CensoredSquared(), target - centre, costs, centre=centre, event=event
         )
 
-    def _estimate_baseline(self, X: Data, y: object, sample_weight: object) -> None:
-        """Estimate the cumulative baseline hazard of a Cox model by Breslow's formula."""
-        if self.loss != "cox":
+    def _after_fit(
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        engine: Engine,
+        optima: Sequence[Optimum],
+    ) -> None:
+        """Estimate the cumulative baseline hazard of a Cox model."""
+        risk, optimum = problems[0].risk, optima[0]
+        if not isinstance(risk, CoxRisk):
             return
-        event, time = as_survival(y)
-        decisions, weights = self._decide(X)[:, 0], check_weights(sample_weight, len(time))
-        event &= weights > 0
-        times = np.unique(time[event])
-        hazard = np.where(weights > 0, weights * np.exp(decisions), 0.0)
-        order = np.argsort(time, kind="stable")
-        at_risk = np.cumsum(hazard[order][::-1])[::-1]
-        first = np.searchsorted(time[order], times, side="left")
-        events = np.bincount(np.searchsorted(times, time[event]), weights[event])
-        self.event_times_ = times
-        self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
+        if not np.array_equal(engine.alpha, optimum.alpha):  # the best model, not the last one
+            engine.move_to(optimum.alpha)
+        found = risk.baseline_hazard(engine.combined(optimum.weights))
+        self.event_times_, self.cumulative_baseline_hazard_ = found
 
     def predict(self, X: Data) -> np.ndarray:
         """Return risk scores: the higher, the earlier the event is expected.
@@ -242,5 +245,4 @@ class MKLSurvival(BaseSurvival):
         problem = self._problem(X, y, sample_weight, self.C, self.norm)
         # Equal rows are not merged: their times may differ.
         self._train(X, Outputs([problem], np.arange(len(problem.y))))
-        self._estimate_baseline(X, y, sample_weight)
         return self

@@ -38,7 +38,7 @@ FAR = 10.0  # calibrators are compared up to this multiple of the decision value
 
 
 def calibration_agrees(
-    model: MKLEstimator, X: Any, y: Any, sample_weight: Any, problems: list[Problem]
+    model: MKLEstimator, X: Any, y: Any, problems: list[Problem]
 ) -> bool:
     """Return whether probabilities, sets, intervals and hazards are those of the training data.
 
@@ -47,11 +47,10 @@ def calibration_agrees(
     model : fitted estimator
     X : n training examples, as the estimator reads them
     y : array of shape (n,) or (n, n_outputs)
-    sample_weight : array of shape (n,), optional
     problems : list of Problem
         The problem of each output.
     """
-    again = _calibrated_again(model, X, y, sample_weight, problems)
+    again = _calibrated_again(model, X, y, problems)
     if any(hasattr(model, name) != hasattr(again, name) for name in ATTRIBUTES):
         return False
     closed_form = getattr(model, "calibrate", None) == "jackknife+"
@@ -64,20 +63,18 @@ def calibration_agrees(
 
 
 def _calibrated_again(
-    model: MKLEstimator, X: Any, y: Any, sample_weight: Any, problems: list[Problem]
+    model: MKLEstimator, X: Any, y: Any, problems: list[Problem]
 ) -> Any:
     """Return a copy of an estimator with `ATTRIBUTES` that are computed from the training data."""
     again: Any = copy(model)
     for name in ATTRIBUTES:
         if hasattr(again, name):
             delattr(again, name)
-    if isinstance(again, BaseSurvival):
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
-            again._estimate_baseline(X, y, sample_weight)
-    elif hasattr(model, "calibration_folds_"):
+    if hasattr(model, "calibration_folds_"):
         calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
-    elif getattr(model, "calibrate", None) is not None:
-        _calibrate(again, X, y, problems)
+    elif isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
+            _calibrate(again, X, y, problems)
     return again
 
 
@@ -103,7 +100,7 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
         weights = fitted.weights[: fitted.n_weight_vectors, varying]
         alpha = _alpha(fitted, merged, len(costs)).reshape(len(suited), -1)
         optima = [Optimum(*pair) for pair in zip(alpha, weights, strict=True)]
-    again._cross_fit(prepared, suited, engine, optima)
+    again._after_fit(prepared, suited, engine, optima)
 
 
 def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:

@@ -183,7 +183,7 @@ def verify(
             f"has {len(fitted.intercept)} decision functions"
         )
     costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
-    shares, counted = _shares(costs.sum(axis=0)), (costs > 0).any(axis=0)
+    shares, counted = _shares(costs.sum(axis=0)), np.any(costs > 0, axis=0)
     weights = fitted.weights[: fitted.n_weight_vectors]
     if len(weights) < len(problems):
         problems = [Problem.sharing(problems)]
@@ -216,7 +216,7 @@ def verify(
         reported_gap=np.atleast_1d(model.duality_gap_),
         support_vectors_agree=_support_vectors_agree(fitted, X, model.n_jobs),
         statistics_agree=values.statistics_agree(),
-        calibration_agrees=calibration_agrees(model, X, y, sample_weight, each),
+        calibration_agrees=calibration_agrees(model, X, y, each),
     )
 
 

@@ -178,6 +178,26 @@ class CoxRisk(JointRisk):
 
         return Response(alpha, self.value(F), hessian)
 
+    def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Breslow's estimate of the cumulative hazard of an example whose output is 0.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n,)
+            Outputs.
+
+        Returns
+        -------
+        event_times : ndarray of shape (K,)
+            Distinct times of events, ascending.
+        cumulative_hazard : ndarray of shape (K,)
+        """
+        times = self.times
+        top = float(F[times.order].max())  # exp(F) may overflow
+        at_risk = np.cumsum(times.sums(self._weights * np.exp(F[times.order] - top))[::-1])[::-1]
+        events = times.event_sums(self._weights[times.happened])
+        return self.y[times.order[times.start]], np.cumsum(events / at_risk) * np.exp(-top)
+
     def conjugate(self, alpha: np.ndarray) -> float:
         """Return the conjugate at -alpha, shape (n,); inf outside its domain.
 

@@ -3,9 +3,8 @@
 A product with the kernel matrix K of many examples takes longer than anything else. So the Newton
 equations (`newton_cg`) are solved for a Nystroem approximation of K, whose products are cheap. The
 solution is a good direction but not the Newton step: the primal problem is minimised over the span
-of it, of the residual alpha - beta, and of the directions before. Products of these directions with
-K are known, so that a step needs two products: with a direction, and with the residual, which also
-certifies the model.
+of it and of the directions before, whose products with K are known. So a step needs one product.
+Another one certifies the model, once the approximation of K predicts that the gap is small enough.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
-from .newton_cg import Point, better_start, certified_at, difference, newton_step, searched
+from .newton_cg import Point, better_start, certified_at, newton_step, searched
 from .products import Product, kernel_product
 
 
@@ -36,6 +35,7 @@ class SurrogateNewtonTuning:
     space_steps : maximum number of Newton steps in that space.
     gap_factor : part of the present gap to which the approximate equations are solved.
     start_steps : Newton steps with the approximate matrix alone, from the constant model.
+    certify : a model is certified once its predicted gap is below this multiple of the tolerance.
     """
 
     steps: int = 200
@@ -44,6 +44,7 @@ class SurrogateNewtonTuning:
     space_steps: int = 4
     gap_factor: float = 0.03
     start_steps: int = 8
+    certify: float = 3.0
 
 
 @dataclass(frozen=True)
@@ -79,20 +80,41 @@ class _SurrogateNewton:
         The engine ends at the last dual point, whose certificate is returned.
         """
         alpha, F = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
-        certificate = self._recorded(alpha, F, 0)
+        certificate, steps = self._recorded(alpha, F, 0), 0
         point = self._start()
         for _ in range(self.tuning.steps):
-            if self.run.finished(self.engine) or (found := self._step(point, certificate)) is None:
+            if self.run.finished(self.engine):
                 break
-            point = found
-            residual = point.alpha - point.beta
-            product = self.product(residual)
-            alpha, F = point.alpha, point.v + product
-            certificate = self._recorded(alpha, F, 1)
-            self.space.add(residual, product)
+            found = self._step(point)
+            if found is not None:
+                point, steps = found, steps + 1
+                if self._too_early(point, certificate, steps):
+                    continue
+            if steps:
+                residual = point.alpha - point.beta
+                product = self.product(residual)
+                alpha, F = point.alpha, point.v + product
+                certificate, steps = self._recorded(alpha, F, steps), 0
+                self.space.add(residual, product)
+            if found is None:
+                break
         self.engine.move_to(alpha, F, self.weights)
         self.run.notify(self.engine.alpha, self.weights)
         return certificate
+
+    def _too_early(self, point: Point, last: Certificate, steps: int) -> bool:
+        """Return whether a certificate would not end the run, some steps after the last one."""
+        budget = self.run.budget
+        if budget.out_of_time or steps == budget.iterations_left:
+            return False
+        return self._predicted(point) > self.tuning.certify * self.run.tol * last.scale
+
+    def _predicted(self, point: Point) -> float:
+        """Return the difference of primal and dual value that the approximate matrix predicts."""
+        residual = point.alpha - point.beta
+        product = self.surrogate(residual)
+        curved = product @ point.response.hessian(product)
+        return 0.5 * float(residual @ product + curved)
 
     def _recorded(self, alpha: np.ndarray, F: np.ndarray, iterations: int) -> Certificate:
         """Record and return the certificate of alpha and its outputs F, both of shape (n,)."""
@@ -121,13 +143,11 @@ class _SurrogateNewton:
         found = Point.of(self.problem, beta, self.product(beta))
         return found if found.value < point.value else point
 
-    def _step(self, point: Point, certificate: Certificate) -> Point | None:
+    def _step(self, point: Point) -> Point | None:
         """Return a better point in the space of all directions; None if there is none."""
-        residual, surrogate = point.alpha - point.beta, self.surrogate
-        product = surrogate(residual)
-        present = difference(certificate, 0.5 * float(residual @ product))
-        enough = self.tuning.gap_factor * present
-        direction, _ = newton_step(point, product, surrogate, enough, self.tuning.moves)
+        product = self.surrogate(point.alpha - point.beta)
+        enough = self.tuning.gap_factor * self._predicted(point)
+        direction, _ = newton_step(point, product, self.surrogate, enough, self.tuning.moves)
         self.space.add(direction, self.product(direction))
         return self.space.minimum(self.problem, point)
 
