@@ -37,9 +37,7 @@ ROUNDING = 1e-4  # allowed difference of what has a closed form, relative to the
 FAR = 10.0  # calibrators are compared up to this multiple of the decision values
 
 
-def calibration_agrees(
-    model: MKLEstimator, X: Any, y: Any, problems: list[Problem]
-) -> bool:
+def calibration_agrees(model: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> bool:
     """Return whether probabilities, sets, intervals and hazards are those of the training data.
 
     Parameters
@@ -62,9 +60,7 @@ def calibration_agrees(
     )
 
 
-def _calibrated_again(
-    model: MKLEstimator, X: Any, y: Any, problems: list[Problem]
-) -> Any:
+def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> Any:
     """Return a copy of an estimator with `ATTRIBUTES` that are computed from the training data."""
     again: Any = copy(model)
     for name in ATTRIBUTES:
