@@ -20,6 +20,7 @@ from ..estimators.calibration import calibrate_on_folds
 from ..estimators.cross_fit import Optimum
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.survival import BaseSurvival
+from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
 from ..kernels.compile.examples import Reading
 from ..optimization.plan import find_method
@@ -113,6 +114,8 @@ def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
 
 def _targets(model: MKLEstimator, X: Data, y: Any) -> np.ndarray:
     """Return a number for each example; different targets have different numbers."""
+    if isinstance(model, BaseSurvival):
+        return np.arange(len(as_survival(y)[0]))
     if getattr(model, "multilabel_", False):
         return one_number(model._label_problems(X, y, None)[1])
     if is_classifier(model):
