@@ -1,5 +1,7 @@
 """`kernelweave explain` and `kernelweave variants`."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,3 +171,13 @@ def test_weights_of_all_words_give_scores(run, gapped, tmp_path):
     assert total + model.intercept_[0] == pytest.approx(
         model.decision_function(as_sequences([text]))[0], abs=1e-5
     )
+
+
+def test_errors_leave_no_output(run, gapped, tmp_path, monkeypatch):
+    run("explain", gapped, "--meme", "m.meme", "-q")
+    monkeypatch.setitem(sys.modules, "memelite", None)
+    text = run("explain", gapped, "-o", "found", "--compare", "m.meme", code=2).stderr
+    assert "pip install 'kernelweave[motifs]'" in text
+    text = run("explain", gapped, "-o", "found", "--motifs", 0, "--meme", "m", code=2).stderr
+    assert "--motifs 0 leaves no motif" in text
+    assert not (tmp_path / "found").exists()

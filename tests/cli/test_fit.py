@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from kernelweave import MKLClassifier, load
+from kernelweave.cli.kernel_help import KERNELS_OF_KERNELS
 from kernelweave.cli.kernel_specs import NAMES
 from kernelweave.kernels import WeightedDegree
 from kernelweave.sequences import Sequences, read_sequences
@@ -296,14 +297,22 @@ def test_calibration_needs_two_classes(run, table):
 
 def test_help_lists_every_kernel_with_its_parameters(run):
     text = run("fit", "--help").output
-    for name in NAMES:
-        assert f"  {name} " in text
-    assert "both_strands" in text
+    for name in (*NAMES, *KERNELS_OF_KERNELS):
+        assert f"\n  {name}" in text
+    assert "l=11, k=7, d=none" in text
 
 
-def test_models_are_exported_for_lsgkm(run, two_files):
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "gkm(l=6,k=4)",
+        "gkm(l=6,k=4,centre=50,50)",
+        "exponential(gkm(l=6,k=4,centre=50,50), gamma=2)",
+    ],
+)
+def test_models_are_exported_for_lsgkm(run, two_files, kernel):
     sites, decoys = two_files
-    files = ("--positive", sites, "--negative", decoys, "-k", "gkm(l=6,k=4)")
+    files = ("--positive", sites, "--negative", decoys, "-k", kernel)
     run("fit", *files, "--normalize", "unit", "-q")
     run("export", "model.kw", "-o", "model.gkm.txt")
     X = read_sequences(sites)

@@ -8,9 +8,11 @@ from kernelweave.cli.kernel_specs import NAMES, parse_kernel
 from kernelweave.kernels import (
     RBF,
     BagOfWords,
+    Exponential,
     GappedKmer,
     Linear,
     Polynomial,
+    Sigmoid,
     Spectrum,
     WeightedDegree,
     WeightedDegreeShift,
@@ -42,6 +44,18 @@ from kernelweave.kernels import (
         ("gkm(l=8,10, k=6,6)", GappedKmer([8, 10], [6, 6])),
         ("rbf(1) * linear + poly(2)", RBF(1.0) * Linear() + Polynomial(2)),
         ("per_feature(rbf(1, 2))", per_feature(RBF([1.0, 2.0]))),
+        ("sigmoid(0.1)", Sigmoid(0.1)),
+        (
+            "gkm(10, 6, centre=50, 30, filter=count)",
+            GappedKmer(10, 6, None, "count", centre=(50, 30)),
+        ),
+        ("exponential(gkm)", Exponential(GappedKmer())),
+        ("exponential(gkm(10, 6), gamma=2)", Exponential(GappedKmer(10, 6), 2.0)),
+        (
+            "exponential(wd(3) + spectrum, 1, 2)",
+            Exponential(WeightedDegree(3) + Spectrum(), [1, 2]),
+        ),
+        ("exponential(wd(3)) * rbf(1)", Exponential(WeightedDegree(3)) * RBF(1.0)),
     ],
 )
 def test_texts_are_kernels(spec, kernel):
@@ -61,6 +75,11 @@ def test_texts_are_kernels(spec, kernel):
         ("poly(1, 2, 3, 4)", "takes 3 values"),
         ("rbf(-1)", "gamma"),
         ("rbf(1) linear", "expected"),
+        ("exponential", "expected (, found the end"),
+        ("exponential(gkm, gama=1)", "Exponential has no parameter 'gama'"),
+        ("exponential(gkm, gamma=-1)", "gamma must be a positive number"),
+        ("gkm(centre=50)", "centre must be None or (M, H)"),
+        ("per_feature(rbf, 2)", "expected )"),
     ],
 )
 def test_other_texts_are_refused_with_a_reason(spec, message):
@@ -73,6 +92,7 @@ def test_other_texts_are_refused_with_a_reason(spec, message):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
+        ("exponential(" * 30 + "rbf" + ")" * 30, "nested more than 20 times"),
         ("per_feature(" * 3000 + "rbf" + ")" * 3000, "nested more than 20 times"),
         ("*".join(["rbf"] * 3000), "more than 100 kernels are combined"),
         ("+".join(["rbf"] * 3000), "more than 100 kernels are combined"),

@@ -63,3 +63,16 @@ def test_output_is_sorted_and_named_after_the_regions(run, files):
     found = read_bed("n.bed").items
     assert [one.start for one in found] == sorted(one.start for one in found)
     assert {one.name for one in found} == {"peak_negative"}
+
+
+def test_negatives_avoid_the_whole_regions_of_windows(run, files):
+    """`--width` cuts windows out of the regions, all of which stay excluded."""
+    for start, stop in ((0, 5000), (9000, 19_000)):
+        with open("peaks.bed", "a") as file:
+            file.write(f"c1\t{start}\t{stop}\tlong\t0\t+\n")
+    loose = ("--gc", 1, "--repeats", 1, "--width", 60)
+    run("negatives", *files, *loose, "-o", "n.bed", "-q")
+    taken = [(one.start, one.stop) for one in read_bed("peaks.bed")]
+    found = read_bed("n.bed").items
+    assert len(found) == 11  # the window of the first peak leaves the chromosome
+    assert all(one.stop <= low or one.start >= high for one in found for low, high in taken)

@@ -12,6 +12,8 @@ from .command import Command, jobs, one_class, quiet, region_options, text_outpu
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
+    from ..inspection import Motif
+    from ..inspection.meme import Match
 
 LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
 
@@ -96,8 +98,14 @@ def command(
     fitted = load_model(model, jobs, input)
     support_sequences(fitted)  # raises for models of other data
     chosen = class_of(fitted, target)
-    known = None if compare is None else inspection.read_meme(compare)
-    if input is not None:  # before any output, so that a bad file leaves none
+    if count == 0 and (meme or compare):
+        raise ValueError("--motifs 0 leaves no motif for --meme and --compare")
+    # Everything is computed before any output, so that an error leaves none.
+    found = inspection.motifs(fitted, count, target=chosen) if count else []
+    matches = None
+    if compare is not None:
+        matches = inspection.match_motifs(found, inspection.read_meme(compare))
+    if input is not None:
         data = read_examples(input, Windows.of(options), alphabet=alphabet_of(fitted))
         X = known_columns(fitted, data.X)
         scores = inspection.letter_scores(fitted, X, target=chosen)
@@ -105,7 +113,8 @@ def command(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     written = _write_words(fitted, folder, k, top, chosen)
-    written += _write_motifs(fitted, folder, count, chosen, meme, known)
+    if count:
+        written += _write_motifs(folder, found, meme, matches)
     if words is not None:
         _write_rows(folder / "words.tsv", None, ((word, f"{w:.8g}") for word, w in words))
         written.append("words.tsv")
@@ -148,20 +157,11 @@ def _write_words(
 
 
 def _write_motifs(
-    model: FittedEstimator,
-    folder: Path,
-    count: int,
-    target: object,
-    meme: str | None,
-    known: Any,
+    folder: Path, found: Sequence[Motif], meme: str | None, matches: Sequence[Match] | None
 ) -> list[str]:
-    """Write motifs as a table, logos and a MEME file; return the names of the files."""
+    """Write motifs as a table, logos and a MEME file, and their matches; return the file names."""
     from .. import inspection
 
-    if count == 0:
-        return []
-    found = inspection.motifs(model, count, target=target)
-    matches = None if known is None else inspection.match_motifs(found, known)
     rows = [(one.name, one.consensus, f"{one.weight:.4f}", len(one.words)) for one in found]
     _write_rows(folder / "motifs.tsv", ["name", "consensus", "share", "k-mers"], rows)
     names = ["motifs.tsv"]

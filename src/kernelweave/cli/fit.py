@@ -23,15 +23,9 @@ from .config import config_option, save_config
 
 def _kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """Return the names of kernels, for shell completion."""
-    return [name for name in [*_kernels(), "per_feature"] if name.startswith(begun.lower())]
+    from .kernel_help import KERNELS_OF_KERNELS, signatures
 
-
-def _kernels() -> dict[str, Any]:
-    """Return the kernel classes by their name on the command line."""
-    from .. import MKLClassifier  # noqa: F401  # must be imported before the kernels
-    from .kernel_specs import NAMES
-
-    return dict(NAMES)
+    return [name for name in [*signatures(), *KERNELS_OF_KERNELS] if name.startswith(begun.lower())]
 
 
 data_options = with_options(
@@ -98,14 +92,9 @@ class FitCommand(Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of kernels."""
-        from dataclasses import fields
+        from .kernel_help import write_kernels
 
-        rows = []
-        for name, kernel in _kernels().items():
-            parameters = [field.name for field in fields(kernel) if field.init]
-            rows.append((name, ", ".join(parameters)))
-        with formatter.section("Kernels and their parameters"):
-            formatter.write_dl([*rows, ("per_feature(...)", "the kernel on each column")])
+        write_kernels(formatter)
 
 
 @click.command(cls=FitCommand)

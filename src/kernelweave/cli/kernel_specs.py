@@ -2,11 +2,12 @@
 
     kernels :  term + term + ...
     term    :  factor * factor * ...
-    factor  :  name, name(arguments), or per_feature(kernels)
+    factor  :  name, name(arguments), per_feature(kernels), or exponential(kernels, gamma=...)
 
 Arguments are separated by commas. ``name=value`` sets a parameter; values without a name after it
 are further values of the same parameter, which define a family. Values before the first name are
-positional; a kernel with one positional parameter takes all of them as a family.
+positional; a kernel with one positional parameter takes all of them as a family. A parameter that
+is a pair, such as the centre of a gapped k-mer kernel, is written alike: ``centre=50,50``.
 
 Length, nesting and the number of combined kernels are bounded, since each level of a combination
 takes a level of recursion wherever the kernel is used.
@@ -24,6 +25,7 @@ from ..kernels import Kernel, per_feature
 NAMES: dict[str, type[Kernel]] = {
     "linear": kernels.Linear,
     "poly": kernels.Polynomial,
+    "sigmoid": kernels.Sigmoid,
     "rbf": kernels.RBF,
     "laplacian": kernels.Laplacian,
     "chi2": kernels.ChiSquared,
@@ -39,12 +41,13 @@ NAMES: dict[str, type[Kernel]] = {
     "gkm": kernels.GappedKmer,
     "mismatch": kernels.Mismatch,
 }
+PER_FEATURE, EXPONENTIAL = "per_feature", "exponential"  # kernels made of kernels
 TOKEN = re.compile(r"\s*(?:([+*(),=])|'([^']*)'|\"([^\"]*)\"|([^\s+*(),='\"][^+*(),='\"]*))")
 PLUS = re.compile(r"\+\d+")
 EXPONENT = re.compile(r"(\d\.?)[eE]$")
 WORDS = {"true": True, "false": False, "none": None}
 MAX_CHARACTERS = 100_000
-MAX_DEPTH = 20  # of nested per_feature(...)
+MAX_DEPTH = 20  # of nested per_feature(...) and exponential(...)
 MAX_COMBINED = 100  # kernels joined by + and *
 SHOWN = 200  # characters of the specification in a message
 
@@ -145,31 +148,44 @@ class _Parser:
 
     def factor(self) -> Kernel:
         name = str(self.take("word")).lower()
-        if name == "per_feature":
-            self.depth += 1
-            if self.depth > MAX_DEPTH:
-                raise ValueError(f"per_feature is nested more than {MAX_DEPTH} times")
-            self.take("(")
-            kernel = self.sum()
-            self.take(")")
-            self.depth -= 1
-            return per_feature(kernel)
+        if name in (PER_FEATURE, EXPONENTIAL):
+            return self.wrapped(name)
         if name not in NAMES:
-            known = ", ".join(NAMES)
-            raise ValueError(f"there is no {name[:SHOWN]!r}; kernels are {known}, per_feature")
+            known = ", ".join([*NAMES, PER_FEATURE, EXPONENTIAL])
+            raise ValueError(f"there is no {name[:SHOWN]!r}; kernels are {known}")
         self.combined += 1
         if self.combined > MAX_COMBINED:
             raise ValueError(
                 f"more than {MAX_COMBINED} kernels are combined; pass several --kernel options "
                 "instead"
             )
-        return _made(NAMES[name], *(self.arguments() if self.peek() == "(" else ([], {})))
+        if self.peek() != "(":
+            return _made(NAMES[name], [], {})
+        self.take("(")
+        return _made(NAMES[name], *self.arguments())
+
+    def wrapped(self, name: str) -> Kernel:
+        """Return the kernel on each column, or the exponential of a kernel."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise ValueError(f"{name} is nested more than {MAX_DEPTH} times")
+        self.take("(")
+        kernel = self.sum()
+        if name == EXPONENTIAL and self.peek() == ",":
+            self.take(",")
+            bare, named = self.arguments()
+            kernel = _made(kernels.Exponential, [kernel, *([several(bare)] if bare else [])], named)
+        else:
+            self.take(")")
+            kernel = per_feature(kernel) if name == PER_FEATURE else kernels.Exponential(kernel)
+        self.depth -= 1
+        return kernel
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments up to the closing bracket: those without and those with a name."""
         bare: list[Any] = []
         named: dict[str, list[Any]] = {}
         values = bare
-        self.take("(")
         while self.peek() != ")":
             if self.peek(1) == "=":
                 values = named.setdefault(self.take("word"), [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from .command import (
     text_output,
     with_options,
 )
+
+if TYPE_CHECKING:
+    from ..genome import Regions
 
 
 @click.command(cls=Command)
@@ -63,9 +66,9 @@ from .command import (
 def command(bed: str, out: str | None, shuffle: str | None, index: bool, **options: Any) -> None:
     """Draw background regions that match those of BED in length, GC content and repeats.
 
-    BED is a BED or narrowPeak file, or - for standard input. Negatives overlap neither the regions,
-    nor --exclude, nor each other, and contain no unknown letters. They are sorted by position and
-    named after their region. The quality of the match goes to standard error.
+    BED is a BED or narrowPeak file, or - for standard input. Negatives overlap neither the regions
+    (before --width), nor --exclude, nor each other, and contain no unknown letters. They are sorted
+    by position and named after their region. The quality of the match goes to standard error.
 
     \b
     Examples:
@@ -89,14 +92,15 @@ def command(bed: str, out: str | None, shuffle: str | None, index: bool, **optio
     if shuffle:
         _write_shuffled(out, windows, regions, options["draws"], options["seed"])
         return
-    genome = read_letters(windows.genome)
+    genome, excluded = read_letters(windows.genome), _excluded(regions, options["exclude"])
     if windows.width is not None:
         sizes = {name: len(letters) for name, letters in genome.items()}
         regions = resize(regions, windows.around or "centre", windows.width, sizes)
-    chosen = {name: options[name] for name in ("exclude", "gc", "repeats", "draws", "seed")}
+    chosen = {name: options[name] for name in ("gc", "repeats", "draws", "seed")}
     found = negatives(
         regions,
         genome,
+        exclude=excluded,
         same_chromosome=options["same_chrom"],
         chromosomes=options["chromosomes"] or None,
         **chosen,
@@ -104,6 +108,15 @@ def command(bed: str, out: str | None, shuffle: str | None, index: bool, **optio
     with text_output(out, indexed=index) as file:
         write_regions(file, found.regions.sorted(_order(genome, found.regions)))
     _report(found, options)
+
+
+def _excluded(regions: Regions, path: str | None) -> Regions:
+    """Return the regions as they were before --width, and those of --exclude."""
+    from ..genome import Regions, read_bed
+
+    if path is None:
+        return regions
+    return Regions([*regions, *read_bed(path)], f"{regions.source} and {path}")
 
 
 def _order(genome: Any, regions: Any) -> list[str]:
