@@ -105,6 +105,8 @@ def norm(c: Choices) -> Any:
         [
             norms.Lp(c.pick([1.0, 2.0, 4.0, np.inf]), weights=[c.power(-1, 1) for _ in range(M)]),
             norms.Elliptic(E),
+            norms.Elastic(c.pick([0.01, 0.5, 0.99])),
+            norms.SumOfNorms(c.pick([0.01, 0.5, 0.99]), c.pick([1.01, 2.0, 32.0])),
             norms.Block(c.pick([1, 1.5, 2, 3, 10, np.inf])),
         ]
     )

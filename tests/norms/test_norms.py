@@ -500,6 +500,16 @@ def test_analytic_weights_of_a_sum_of_norms_are_the_numerical_minimum(norm, rng)
             assert np.sum(sizes**2 / (other / norm.value(other))) >= least * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("p", [1 + 1e-4, 32])
+@pytest.mark.parametrize("mix", [1e-6, 1 - 1e-6])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_extreme_sums_of_norms_have_feasible_weights(p, mix, scale):
+    norm, s = norms.SumOfNorms(mix, p), scale * np.array([1.0, 0.999, 1e-3, 0.0, 0.5])
+    for theta in (norm.best(s), norm.analytic(norm.start(M), s)):
+        assert np.all(theta >= 0)
+        assert norm.value(theta) == pytest.approx(1.0, rel=1e-9)
+
+
 @pytest.mark.parametrize("settings", [{"mix": 0}, {"mix": 1}, {"mix": np.nan}, {"mix": "half"}])
 def test_sum_of_norms_refuses_a_mix_outside_its_range(settings):
     with pytest.raises(ValueError, match="mix must be a number above 0 and below 1"):

@@ -9,6 +9,7 @@ from kernel_cases import training_set
 from kernelweave import losses, norms
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF
+from kernelweave.optimization.certifier import certified
 from kernelweave.optimization.confirm import judged
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
@@ -76,6 +77,26 @@ def test_drifted_outputs_are_recomputed():
     fresh = setting.engine.outputs().copy()
     setting.engine.move_to(result.alpha)
     np.testing.assert_array_equal(setting.engine.outputs(), fresh)
+
+
+def test_a_gap_above_the_tolerance_is_recomputed_if_outputs_have_drifted():
+    class Stopped(Drifting):
+        """Stops early, with a certificate of drifted outputs."""
+
+        def solve(self, problem, engine, weights, run):
+            result = super().solve(problem, engine, weights, run.inner(TOL, 2))
+            return replace(result, **vars(certified(problem, engine, result.weights)))
+
+    setting = Setting(0.3)
+    setting.solver = Stopped(0.3)
+    result = setting.confirmed()
+    again = Setting(0.0)
+    again.engine.move_to(result.alpha)
+    right = certified(again.problem, again.engine, result.weights)
+    assert result.gap > TOL
+    assert result.gap == pytest.approx(right.gap, rel=1e-9)
+    assert result.primal == pytest.approx(right.primal, rel=1e-9)
+    assert result.doubt <= 1e-9
 
 
 def test_solver_continues_if_rounding_may_hide_a_gap():

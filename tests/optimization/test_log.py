@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave.common.core import Work
-from kernelweave.optimization.log import Log, distance
+from kernelweave.optimization.log import Log
 from kernelweave.problem.certificate import Certificate
 
 THETA = np.array([0.6, 0.8])
@@ -53,9 +53,25 @@ def test_an_infeasible_alpha_is_logged():
     assert log.last.dual == -np.inf
 
 
-def test_distance_is_between_the_best_values_of_all_entries():
+def test_extremes_are_those_of_all_models_so_far():
     log = Log(Work())
-    for primal, dual in ((5.0, 1.0), (4.0, -1.0), (6.0, 2.0)):
-        log.add(Certificate(primal=primal, dual=dual, constant=9.0, gap=1.0, bias=0.0), THETA)
-    assert distance(log.entries) == 4.0 - 2.0
-    assert distance(log.entries[:1]) == 4.0
+    for primal, dual in ((5.0, -np.inf), (4.0, -1.0), (6.0, 2.0), (5.0, 1.0)):
+        log.add(Certificate(primal=primal, dual=dual, constant=9.0, gap=primal, bias=0.0), THETA)
+        extremes, models = log.extremes[-1], log.entries
+        assert extremes.gap == min(one.gap for one in models)
+        assert extremes.primal == min(one.primal for one in models)
+        assert extremes.dual == max(one.dual for one in models)
+        finite = [abs(one.dual) for one in models if np.isfinite(one.dual)]
+        assert extremes.largest_dual == max(finite, default=0.0)
+        assert extremes.largest_primal == max(one.primal for one in models)
+    assert log.extremes[0].distance == np.inf
+    assert log.extremes[-1].distance == 4.0 - 2.0
+
+
+def test_a_continued_log_shares_entries_but_has_extremes_of_its_own():
+    log = Log(Work())
+    log.add(certificate(0.1), THETA)
+    following = log.continued()
+    following.add(certificate(0.2), THETA)
+    assert [one.gap for one in log.entries] == [0.1, 0.2]
+    assert [one.gap for one in following.extremes] == [0.2]

@@ -109,3 +109,20 @@ def test_iterations_without_a_feasible_alpha_are_a_stall(feasible):
     if feasible:
         log.add(values(1.0, 0.5, gap=0.5), THETA)
     assert stalled(log) != feasible
+
+
+class NotRead(list):
+    """Entries of which only the first and the last one may be read."""
+
+    def __getitem__(self, index):
+        assert index in (0, -1)
+        return super().__getitem__(index)
+
+    def __iter__(self):
+        raise AssertionError("the cost of the rule would grow with the number of models")
+
+
+def test_stall_is_found_without_reading_all_models_again():
+    log = logged(*[certificate(0.1)] * (TUNING.patience + 1))
+    log.entries = NotRead(log.entries)
+    assert stalled(log)

@@ -98,7 +98,8 @@ class SumOfNorms(Norm):
             return float(u @ inner) - 1.0, rate
 
         t = root_between(excess, self.mix, 1.0)
-        return self._scaled(np.maximum(t * s - self.mix, 0.0) ** power)
+        inner = np.maximum(t * s - self.mix, 0.0)
+        return self._scaled((inner / inner.max()) ** power)  # near p = 1 other powers underflow
 
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         size = theta**2 * clip(s)

@@ -24,6 +24,7 @@ from .certifier import certified
 from .result import Result
 
 HIDDEN = 1e-7  # improvement over the constant model that rounding may hide, relative to its cost
+NEGLIGIBLE = 0.01  # rounding bound of a gap above the tolerance, relative to the gap
 LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double precision
 
 
@@ -36,7 +37,7 @@ def confirmed(
 ) -> Result:
     """Return a result with the rounding bound of its gap (`doubt`).
 
-    If rounding leaves open whether the gap is below tol, outputs are recomputed.
+    Outputs are recomputed if rounding leaves open whether the gap is below tol, or how large it is.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def confirmed(
     if isinstance(problem, HardMarginProblem) or not problem.risk.separates:
         return result  # no bound on rounding is known for rescaled outputs and for risk sets
     result = judged(problem, engine, result, rounding, tol)
-    if result.converged or result.gap > tol:
+    if result.converged or (result.gap > tol and result.doubt <= NEGLIGIBLE * result.gap):
         return result
     engine.move_to(result.alpha)
     sharper = replace(rounding, neighbours=True)

@@ -52,7 +52,8 @@ def convergence_message(
         f"{type(estimator).__name__} stopped after {worst.n_iter} iterations at a relative "
         f"duality gap of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, rounding)}"
     )
-    uncertain = [one for one in results if one.gap <= estimator.tol and not one.converged]
+    others = [one for one in results if not one.converged and one is not worst]
+    uncertain = [one for one in others if one.gap <= estimator.tol or one.doubt > one.gap]
     if above and uncertain:
         other = max(uncertain, key=lambda result: result.doubt)
         message += f". The gap of another output is {other.gap:.2e}, but "

@@ -33,6 +33,43 @@ class Progress(Certificate):
     pairs: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Extremes:
+    """Best and largest values of a sequence of certified models.
+
+    Attributes
+    ----------
+    gap, primal : float
+        The smallest gap and the smallest primal value.
+    dual : float
+        The largest dual value.
+    largest_dual, largest_primal : float
+        Largest absolute values, of finite dual values only.
+    """
+
+    gap: float = np.inf
+    primal: float = np.inf
+    dual: float = -np.inf
+    largest_dual: float = 0.0
+    largest_primal: float = 0.0
+
+    def after(self, one: Certificate) -> Extremes:
+        """Return the extremes after one more model."""
+        size = abs(one.dual) if np.isfinite(one.dual) else 0.0
+        return Extremes(
+            min(self.gap, one.gap),
+            min(self.primal, one.primal),
+            max(self.dual, one.dual),
+            max(self.largest_dual, size),
+            max(self.largest_primal, abs(one.primal)),
+        )
+
+    @property
+    def distance(self) -> float:
+        """Difference of the best primal and the best dual value."""
+        return self.primal - self.dual
+
+
 Watch = Callable[[Progress], None]
 
 
@@ -49,6 +86,13 @@ class Log:
         Phase of new entries.
     started : float, optional
         Start of the fit, in the time of `time.monotonic`; now by default.
+
+    Attributes
+    ----------
+    entries : list of Progress
+        All certified models.
+    extremes : list of Extremes
+        Extremes of the models that the present solver has added, after each of them.
     """
 
     def __init__(
@@ -59,6 +103,7 @@ class Log:
         started: float | None = None,
     ):
         self.entries: list[Progress] = []
+        self.extremes: list[Extremes] = []
         self.work, self.watch, self.phase = work, watch, phase
         self.started = time.monotonic() if started is None else started
 
@@ -79,15 +124,26 @@ class Log:
             phase=self.phase,
             pairs=dict(self.work.pairs),
         )
-        self.entries.append(progress)
+        self._append(progress)
         if self.watch is not None:
             self.watch(progress)
+
+    def extend(self, entries: list[Progress]) -> None:
+        """Append the entries of another log."""
+        for progress in entries:
+            self._append(progress)
+
+    def continued(self) -> Log:
+        """Return this log for the next solver: same entries, extremes of its own."""
+        log = Log(self.work, self.watch, self.phase, self.started)
+        log.entries = self.entries
+        return log
 
     @property
     def last(self) -> Progress:
         return self.entries[-1]
 
-
-def distance(entries: list[Progress]) -> float:
-    """Return the difference of the best primal and the best dual value of some entries."""
-    return min(past.primal for past in entries) - max(past.dual for past in entries)
+    def _append(self, progress: Progress) -> None:
+        before = self.extremes[-1] if self.extremes else Extremes()
+        self.entries.append(progress)
+        self.extremes.append(before.after(progress))

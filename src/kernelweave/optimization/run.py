@@ -97,7 +97,7 @@ class Run:
 
         The last model is certified again in double precision.
         """
-        self.log.entries.extend(other.log.entries[:-1])
+        self.log.extend(other.log.entries[:-1])
         self.budget.used += other.budget.used
 
     def with_tol(self, tol: float) -> Run:
@@ -106,7 +106,7 @@ class Run:
 
     def continued(self) -> Run:
         """Return this run for a solver that takes over: it has not stalled yet."""
-        return replace(self, rule=replace(self.rule, since=len(self.log.entries)))
+        return replace(self, log=self.log.continued())
 
     @property
     def tol(self) -> float:

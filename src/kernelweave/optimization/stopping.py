@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.rounding import gap_rounding
-from .log import Log, Progress, distance
+from .log import Extremes, Log, Progress
 
 TINY = np.finfo(float).tiny
 
@@ -49,15 +49,11 @@ class StoppingRule:
     decrease : float
         The gap must also fall to this part of the first gap. For inner problems: otherwise a weight
         step would see the same alpha again.
-    since : int
-        Number of entries of the log that a solver before this one has left: a stall is that of
-        the present solver.
     """
 
     tol: float
     decrease: float = 1.0
     tuning: StallTuning = StallTuning()
-    since: int = 0
 
     def target(self, log: Log) -> float:
         """Return the gap to reach, given the first entry of a log."""
@@ -73,10 +69,10 @@ class StoppingRule:
         A run stalls after many iterations without progress, after a few if rounding may make up
         most of the gap, or if both objectives are 0. The engine holds the alpha of the last model.
         """
-        tuning, entries = self.tuning, log.entries[self.since :]
-        if self._vanished(log.entries) or self._idle(entries, tuning.patience, tuning.no_progress):
+        tuning, past = self.tuning, log.extremes
+        if self._vanished(log) or self._idle(past, tuning.patience, tuning.no_progress):
             return True
-        return self._idle(entries, tuning.noisy_patience, tuning.noisy_progress) and self._noisy(
+        return self._idle(past, tuning.noisy_patience, tuning.noisy_progress) and self._noisy(
             log.last, engine
         )
 
@@ -85,31 +81,30 @@ class StoppingRule:
         moved = gap_rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
         return bool(self.tuning.noise * last.gap <= moved)
 
-    def _idle(self, entries: list[Progress], count: int, slight: float) -> bool:
-        """Return whether the last `count` entries brought less than a slight improvement.
+    def _idle(self, past: list[Extremes], count: int, slight: float) -> bool:
+        """Return whether the last `count` models brought less than a slight improvement.
 
         Neither the gap nor the distance of the best values has fallen by more than the part
         `slight`. Values are compared with the largest one, since the optimum may be 0.
         """
-        if len(entries) <= count:
+        if len(past) <= count:
             return False
-        before, lately = entries[:-count], entries[-count:]
-        if min(past.gap for past in lately) < (1 - slight) * min(past.gap for past in before):
+        before, now = past[-count - 1], past[-1]
+        if now.gap < (1 - slight) * before.gap:
             return False
-        largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
-        missing = distance(before)
-        if not np.isfinite(missing):  # no alpha has been feasible, but for rounding
-            return not np.isfinite(distance(entries))
-        if missing <= 0:  # a dual value above a primal one is rounding
+        if not np.isfinite(before.distance):  # no alpha has been feasible, but for rounding
+            return not np.isfinite(now.distance)
+        if before.distance <= 0:  # a dual value above a primal one is rounding
             return True
-        gained = missing - distance(entries)
-        return gained <= max(slight * missing, self.tuning.dual_rounding * largest)
+        gained = before.distance - now.distance
+        least = max(slight * before.distance, self.tuning.dual_rounding * before.largest_dual)
+        return gained <= least
 
-    def _vanished(self, entries: list[Progress]) -> bool:
+    def _vanished(self, log: Log) -> bool:
         """Return whether both objectives are 0 but for rounding, as can happen for one class.
 
         A dual value above 0 is progress: with a large C the optimum is small next to the start.
         """
-        last, largest = entries[-1], max(abs(past.primal) for past in entries)
+        last = log.last
         size = max(abs(last.primal), abs(last.dual))
-        return last.dual < 0 and size <= self.tuning.zero * largest
+        return last.dual < 0 and size <= self.tuning.zero * log.extremes[-1].largest_primal

@@ -57,6 +57,7 @@ def models(X):
     several = [kernels.RBF(gamma=[0.1, 1.0], columns=[0, 2]), kernels.Linear() * kernels.RBF()]
     yield MKLClassifier(several, norm=1).fit(X, X[:, 0] > 0)
     yield MKLClassifier(several, norm=norms.Elliptic(np.eye(3)), C=3.0).fit(X, X[:, 0] > 0)
+    yield MKLClassifier(several, norm=norms.SumOfNorms(0.5)).fit(X, X[:, 0] > 0)
     yield MKLClassifier(normalize="center").fit(X, np.array(["a", "b", "c"])[classes(X)])
     yield MKLClassifier(kernels.per_feature(kernels.RBF()), normalize="unit").fit(X, classes(X))
     yield MKLRegressor(kernels.ChiSquared(gamma=0.5), normalize="trace").fit(np.abs(X), X[:, 0])
@@ -64,7 +65,7 @@ def models(X):
     yield MKLClassifierCV(norms=(2.0, np.inf), Cs=(0.1, 1.0), cv=2).fit(X, X[:, 0] > 0)
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_what_is_loaded_is_what_was_saved(X, tmp_path, number):
     model = list(models(X))[number]
     model.save(tmp_path / "m.kw")

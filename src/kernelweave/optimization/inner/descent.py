@@ -30,7 +30,6 @@ from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..certifier import certified
 from ..kkt_system import longest_step
-from ..log import distance
 from ..result import Result
 from ..run import Run
 
@@ -295,11 +294,13 @@ def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
     tuning : DescentTuning
     """
     patience = max(tuning.patience, int(tuning.moves_per_free * free))
-    gaps = [past.gap for past in run.log.entries]
-    if len(gaps) > patience + 1 and min(gaps[-patience:]) > 0.5 * min(gaps[:-patience]):
+    past = run.log.extremes
+    if len(past) > patience + 1 and past[-1].gap > 0.5 * past[-patience - 1].gap:
         return True
-    before = run.log.entries[: -tuning.stall_moves]
-    return len(before) > 1 and distance(run.log.entries) > tuning.stall_factor * distance(before)
+    moves = tuning.stall_moves
+    if len(past) <= moves + 1:
+        return False
+    return past[-1].distance > tuning.stall_factor * past[-moves - 1].distance
 
 
 def project(
