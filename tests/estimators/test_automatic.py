@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 from kernelweave import ComparisonDisplay, MKLClassifier, MKLRegressor, MKLRegressorCV, load
-from kernelweave.estimators.automatic import FACTORS, best_of, errors, squares
+from kernelweave.estimators.automatic import FACTORS, Trial, best_of, errors, squares
 from kernelweave.estimators.held_out_sample import held_out_folds
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
@@ -57,12 +57,28 @@ def test_squares_do_not_depend_on_units(rng):
 
 
 def test_complex_candidates_must_be_better_than_chance(rng):
-    simple = rng.random((4, 200))
-    slightly, clearly = simple - 1e-9 + 0.3 * rng.normal(size=simple.shape), simple - 0.2
-    weights = np.ones(200)
+    simple = rng.random(200)
+    slightly, clearly = simple - 1e-9 + 0.3 * rng.normal(size=200), simple - 0.2
+    shares = np.full(200, 1 / 200)
     for other, name in ((simple + 0.01, "a"), (clearly, "b")):
-        assert best_of({"a": simple, "b": other}, FACTORS, weights).name == name
-    assert len(best_of({"a": simple, "b": slightly}, FACTORS, weights).tried) == 2
+        tried = {"a": Trial(1.0, simple), "b": Trial(3.0, other)}
+        assert best_of(tried, shares).name == name
+    assert len(best_of({"a": Trial(1.0, simple), "b": Trial(1.0, slightly)}, shares).tried) == 2
+
+
+def test_the_best_cost_has_the_lowest_weighted_loss():
+    losses = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
+    for shares, factor, chosen in (([0.9, 0.1], 1.0, 0), ([0.1, 0.9], 2.0, 1)):
+        trial = Trial.best(losses, (1.0, 2.0, 3.0), np.array(shares))
+        assert trial.factor == factor
+        assert np.array_equal(trial.losses, losses[chosen])
+
+
+def test_sets_that_add_kernels_are_tried_at_one_cost(rng):
+    X = rng.normal(size=(60, 4))
+    tried = MKLRegressor().fit(X, X[:, 0] + X[:, 1] ** 2).candidates_
+    assert len(tried) == 2
+    assert tried[0]["C"] == tried[1]["C"]
 
 
 def test_given_kernels_are_not_searched(rng):
@@ -72,13 +88,17 @@ def test_given_kernels_are_not_searched(rng):
     assert not hasattr(model, "candidates_")
 
 
-def test_friedman_needs_kernels_of_single_columns(tmp_path):
+def test_friedman_needs_kernels_of_columns_and_pairs(tmp_path):
     X, y = make_friedman1(300, noise=1.0, random_state=0)
     model = MKLRegressor().fit(X, y)
     assert {one["kernels"] for one in model.candidates_} == {
         "all columns",
-        "all columns and each column",
+        "all columns, each column and each pair",
     }
+    weights = dict(zip(model.kernel_names_, model.weights_, strict=True))
+    pairs = {name: weight for name, weight in weights.items() if " on columns " in name}
+    assert len(pairs) == 45
+    assert max(pairs, key=pairs.__getitem__) == "RBF gamma=0.5 on columns 0, 1"  # sin(pi x0 x1)
     assert model.C_ / y.std() == pytest.approx(
         min(FACTORS, key=lambda f: abs(f - model.C_ / y.std()))
     )

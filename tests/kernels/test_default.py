@@ -10,7 +10,14 @@ import pytest
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, load, verify
 from kernelweave.kernels import CompiledKernels
-from kernelweave.kernels.default import Contents, alphabet_of, default_kernels
+from kernelweave.kernels.data.views import Views
+from kernelweave.kernels.default import (
+    Contents,
+    alphabet_of,
+    default_candidates,
+    default_kernels,
+)
+from kernelweave.kernels.default_of_views import default_of_views
 from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
@@ -39,10 +46,10 @@ def test_every_kind_of_column_has_its_kernels(frames, rng):
     X, _ = mixed(frames, rng)
     assert Contents.of(X) == Contents([0, 1], [2, 3], [4], [])
     names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
-    assert len(names) == 8 + 8 + 6 + 1 + 1
-    assert names[0] == "Linear on standardized age, b"
-    assert names[8] == "Linear on standardized kind, flag"
-    assert names[16].endswith(" on standardized 4 columns")
+    assert len(names) == 8 + 8 + 6 + 6 + 1 + 1
+    assert names[0] == "Linear on age, b"
+    assert names[8] == "Linear on kind, flag"
+    assert all(name.endswith(" on 4 columns") for name in names[16:28])
     assert names[-2:] == ("BagOfWords on notes", "Missing on age")
 
 
@@ -143,8 +150,8 @@ def test_categorical_columns_may_have_many_levels():
 
 def test_numbers_alone(rng):
     names = CompiledKernels(tuple(default_kernels(rng.normal(size=(9, 4)), np.ones(9)))).names
-    assert names[0] == "Linear on standardized columns"
-    assert names[4] == "RBF gamma=0.25 on standardized columns"
+    assert names[0] == "Linear on all columns"
+    assert names[4] == "RBF gamma=0.25 on all columns"
 
 
 def test_arrays_with_missing_numbers(rng):
@@ -229,11 +236,36 @@ def test_irrelevant_columns_lose_their_weight(rng):
     X = rng.uniform(size=(300, 8))
     y = 10.0 * (X[:, 0] - 0.5) ** 2 + 3.0 * X[:, 1] + rng.normal(scale=0.1, size=300)
     model = MKLRegressor().fit(X, y)
-    assert min(model.candidates_, key=lambda one: one["loss"])["kernels"].endswith("each column")
-    alone = [m for m, name in enumerate(model.kernel_names_) if " on standardized column " in name]
+    assert min(model.candidates_, key=lambda one: one["loss"])["kernels"].endswith("each pair")
+    alone = [m for m, name in enumerate(model.kernel_names_) if " on column " in name]
     weights = model.weights_[alone]
     assert len(alone) == 8
     assert weights[:2].min() > 5.0 * weights[2:].max()
+
+
+@pytest.mark.parametrize(
+    ("d", "sizes"), [(1, [14]), (2, [14, 16]), (3, [13, 19]), (10, [12, 67]), (11, [12, 23])]
+)
+def test_columns_and_pairs_have_kernels_where_they_are_few(d, sizes, rng):
+    X = rng.normal(size=(20, d))
+    found = default_candidates(X, np.ones(20))
+    assert [len(CompiledKernels(tuple(kernels)).names) for kernels in found.values()] == sizes
+
+
+def test_names_of_default_kernels_are_unique_and_say_what_is_read(frames, rng):
+    X, _ = mixed(frames, rng)
+    views = Views({"table": X, "b": X[["b"]], "matrix": rng.normal(size=(N, 5))})
+    for kernels in (
+        *default_candidates(X, np.ones(N)).values(),
+        *default_candidates(X[["age", "kind"]], np.ones(N)).values(),
+        default_of_views(views, np.ones(N)),
+    ):
+        names = CompiledKernels(tuple(kernels)).names
+        assert not any("#" in name for name in names)
+        assert all(" on " in name for name in names)
+    kernels = CompiledKernels(tuple(default_of_views(views, np.ones(N))))
+    assert set(kernels.views) == {"table", "b", "matrix"}
+    assert {"Missing on table: age", "RBF gamma=1 on b", "Linear on matrix"} <= set(kernels.names)
 
 
 def test_nothing_that_varies_is_an_error():

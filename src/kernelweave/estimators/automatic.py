@@ -1,9 +1,10 @@
 """The choice of default kernels and of C="auto", on held-out folds of a sample.
 
 Every candidate set of kernels has one engine. On each fold the solution for one C is the start of
-the next (`optimization.path`), so that a candidate costs little more than one fit per fold. A more
-complex candidate is chosen only if its held-out loss is lower by more than one standard error of
-the paired differences: small samples keep the simplest kernels.
+the next (`optimization.path`), so that a candidate costs little more than one fit per fold. A set
+that adds kernels to the first one is tried at the best C of the first only. A more complex
+candidate is chosen only if its held-out loss is lower by more than one standard error of the paired
+differences: small samples keep the simplest kernels.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from .held_out_sample import HeldOutSample, trial_of
 if TYPE_CHECKING:
     from .base import MKLEstimator
 
-FACTORS = (0.1, 1.0, 10.0, 100.0)  # values of C, in units of the scale of the targets
+# Values of C, in units of the scale of the targets.
+FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 TIE_BREAK = 1e-3  # weight of the hinge loss beside the error rate, which has many ties
 
 
@@ -81,36 +83,55 @@ def choose(
         candidates = estimator._candidates(sample.X, costs)
         if len(candidates) == len(factors) == 1:
             return Choice(next(iter(candidates)), first, [])
-        losses = {
-            name: _losses(trial_of(estimator), kernels, sample, factors, shared=shared)
-            for name, kernels in candidates.items()
-        }
-    return best_of(losses, factors, costs * (sample.folds >= 0))
+        weights, simplest = costs * (sample.folds >= 0), next(iter(candidates.values()))
+        shares, tried = weights / weights.sum(), dict[str, Trial]()
+        for name, kernels in candidates.items():
+            extends = len(tried) > 0 and set(simplest) <= set(kernels)
+            costs_tried = [next(iter(tried.values())).factor] if extends else factors
+            losses = _losses(trial_of(estimator), kernels, sample, costs_tried, shared=shared)
+            tried[name] = Trial.best(losses, costs_tried, shares)
+    return best_of(tried, shares)
 
 
-def best_of(
-    losses: Mapping[str, np.ndarray], factors: Sequence[float], weights: np.ndarray
-) -> Choice:
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The best factor of C of a candidate, and its held-out losses, shape (n,)."""
+
+    factor: float
+    losses: np.ndarray
+
+    @classmethod
+    def best(cls, losses: np.ndarray, factors: Sequence[float], shares: np.ndarray) -> Trial:
+        """Return the trial with the lowest mean loss.
+
+        Parameters
+        ----------
+        losses : held-out losses, shape (factors, n).
+        factors : values of C, ascending; the smallest of equally good ones is chosen.
+        shares : weight of each example in means, shape (n,); the sum is 1.
+        """
+        best = int(np.argmin(losses @ shares))
+        return cls(factors[best], losses[best])
+
+
+def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
     """Return the first candidate that no later one improves by more than a standard error.
 
     Parameters
     ----------
-    losses : held-out losses by candidate, shape (factors, n).
-    factors : values of C, ascending; the smallest of equally good ones is chosen.
-    weights : weight of each example, shape (n,); 0 for those never held out.
+    tried : the best trial of each candidate, simplest first.
+    shares : weight of each example in means, shape (n,); the sum is 1.
     """
-    shares = weights / weights.sum()
-    tried: list[dict[str, Any]] = []
-    name, kept = "", np.empty(0)
-    for candidate, each in losses.items():
-        means = each @ shares
-        best = int(np.argmin(means))
-        tried.append({"kernels": candidate, "C": factors[best], "loss": float(means[best])})
-        lower = kept - each[best] if name else np.empty(0)
-        if not name or lower @ shares > _standard_error(lower, shares):
-            name, kept = candidate, each[best]
-    chosen = next(one for one in tried if one["kernels"] == name)
-    return Choice(name, chosen["C"], tried)
+    name = next(iter(tried))
+    for candidate, trial in tried.items():
+        lower = tried[name].losses - trial.losses
+        if lower @ shares > _standard_error(lower, shares):
+            name = candidate
+    listed = [
+        {"kernels": candidate, "C": trial.factor, "loss": float(trial.losses @ shares)}
+        for candidate, trial in tried.items()
+    ]
+    return Choice(name, tried[name].factor, listed)
 
 
 def _standard_error(values: np.ndarray, shares: np.ndarray) -> float:

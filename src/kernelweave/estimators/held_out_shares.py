@@ -67,8 +67,9 @@ def held_out_covariances(
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         method = find_method("auto", norms[0], problems[0].loss, shared=False)
+        fits = len(problems) * len(sample.tests)
         prepared = trial._prepare(
-            kernels, sample.X, problems[0].C, [method], norms[:1], shared=False, fits=len(problems)
+            kernels, sample.X, problems[0].C, [method], norms[:1], shared=False, fits=fits
         )
         trainer = FoldTrainer(trial, prepared, trial._deadline)
         for output, problem in enumerate(problems):

@@ -1,6 +1,7 @@
 """Grid search over norms and costs by cross-validation, with one engine for all folds.
 
 Within a fold every fit starts from the solution of a neighbour in the grid (`optimization.path`).
+Default kernels that add to the first set of them are tried at the best C of the first set only.
 """
 
 from __future__ import annotations
@@ -173,11 +174,16 @@ class Search(MKLEstimator):
             candidates = {"given": kernels} if kernels else self._alternatives(data.X, every)
             self.candidates_ = []
             best: tuple[int, int] | None = None
+            simplest, Cs_tried = set(next(iter(candidates.values()))), np.arange(len(grid.Cs))
             for name, chosen in candidates.items():
+                if self.candidates_ and simplest <= set(chosen):
+                    Cs_tried = np.flatnonzero(grid.Cs == self.candidates_[0]["C"])
                 ready = self._prepare(
                     chosen, data.X, every, methods, grid.norms, shared=shared, fits=fits
                 )
-                scores = self._score(grid, ready, splits, data.problems_of, score)
+                scores = np.full((*grid.shape, len(splits)), np.nan)
+                tried = Grid(grid.norms, grid.Cs[Cs_tried])
+                scores[:, Cs_tried] = self._score(tried, ready, splits, data.problems_of, score)
                 at = grid.chosen(scores, self.rule)
                 mean = float(scores[at].mean())
                 self.candidates_.append(

@@ -108,6 +108,10 @@ class MKLClassifierCV(Search, BaseClassifier):
     best_score_ : float
         Mean score of the chosen norm and C.
     scores_ : ndarray of shape (n_norms, n_Cs, n_folds)
+        Of the chosen kernels; NaN where a C was not tried.
+    candidates_ : list of dict
+        With `kernels=None`: name ("kernels"), best "C" and mean "score" of each set of default
+        kernels that was compared.
 
     Examples
     --------

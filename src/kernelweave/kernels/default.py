@@ -2,15 +2,15 @@
 
 Numbers and categories are standardised (`standardized`), so that units do not matter.
 
-* numbers: a linear kernel, and RBF kernels of several widths on all columns;
+* numbers: a linear kernel, and RBF and Laplacian kernels of several widths on all columns;
 * categories (strings, booleans, categorical columns, mixed objects): the same kernels on their
   indicators; next to numbers also RBF kernels on both together;
 * texts: the cosine of word counts, for each column;
 * strings that hardly repeat (names, codes): the cosine of counts of three letters in a row, for
   each column. As categories they could not generalise to new examples;
 * missing numbers: an indicator of missing values (`Missing`), for each column;
-* a table of 2 to 40 columns: optionally one more kernel per column, so that irrelevant columns
-  can lose their weight;
+* a table of 2 to 40 columns: optionally one more kernel per column, and up to 10 columns one per
+  pair of columns, so that irrelevant columns can lose their weight;
 * sequences: gapped k-mers, k-mers, and for equal lengths the weighted degree kernel.
 
 `default_candidates` returns the alternatives, simplest first; classifiers and regressors choose
@@ -20,6 +20,9 @@ The middle width is gamma = 1 / d for d columns of variance 1, which is scikit-l
 ``gamma="scale"`` for scaled columns; neighbours differ by a factor 4. The squared distance of two
 typical examples is 2 d, so at 16 / d and d > 4 every example is similar only to itself: such a
 kernel memorises. The narrowest width therefore depends on d (`NARROWEST`).
+
+Laplacian kernels exp(-gamma sum |x - y|) fit steps and heavy tails, as trees do. Their gammas go
+from 1 / (16 d) to 2 / d, a factor 2 apart; typical distances are about d.
 
 A column of strings is text if most of its strings differ and have three words or more. Strings
 hardly repeat if there are 40 different ones or more, more than half as many as strings, and most
@@ -32,6 +35,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
+from itertools import combinations
 from numbers import Number
 from operator import add
 from typing import Any
@@ -59,7 +63,7 @@ from kernelweave.kernels.string.gapped_kmer import GappedKmer
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
 from kernelweave.kernels.string.weighted_degree import WeightedDegree
 from kernelweave.kernels.vector.linear import Linear
-from kernelweave.kernels.vector.rbf import RBF
+from kernelweave.kernels.vector.rbf import RBF, Laplacian
 from kernelweave.sequences import Sequences
 from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
@@ -67,6 +71,7 @@ WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
 NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
 LONGEST_MATCH = 20  # letters, of the weighted degree kernel
 MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
+MOST_PAIRED = 10  # columns up to which each pair may have a kernel of its own
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
 WORDS = 3  # words of a string, from which on it is text
 WORD = re.compile(r"\w\w+")
@@ -96,8 +101,15 @@ def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
     table = Contents.of(X)
     kernels = _joint(table, X, weights)
     candidates = {"all columns": kernels}
-    if columns := _of_columns(table, X, weights):
-        candidates["all columns and each column"] = kernels + columns
+    if 2 <= len(table.vectors) <= MOST_COLUMNS:
+        each = {index: standardized([index], X, weights) for index in table.vectors}
+        each = {index: alone for index, alone in each.items() if alone.n_varying}
+        columns = _of_columns(table, each)
+        if paired := 3 <= len(each) <= MOST_PAIRED:
+            columns += _of_pairs(table, list(each), X, weights)
+        if columns:
+            name = f"all columns, each column{' and each pair' if paired else ''}"
+            candidates[name] = kernels + columns
     return candidates
 
 
@@ -120,30 +132,38 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return the kernels that read all columns together, and those of strings."""
     kernels: list[Kernel] = []
-    for indices in (table.numbers, table.categories):
+    for indices in table.kinds:
         if indices:
             columns = standardized(indices, X, weights)
             kernels += [Linear(columns=columns), _widths(columns)]
     if table.numbers and table.categories:
         kernels.append(_widths(standardized(table.vectors, X, weights)))
+    if table.vectors:
+        kernels.append(_rough(standardized(table.vectors, X, weights)))
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
-def _of_columns(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return a kernel per column that varies: RBF for numbers, equality for categories.
+def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
+    """Return a kernel for each of some columns: RBF for numbers, linear for categories.
 
-    There are none if there are fewer than 2 columns or more than 40.
+    There is none for the only column of a kind, which has kernels already.
     """
-    if not 2 <= len(table.vectors) <= MOST_COLUMNS:
-        return []
-    kernels: list[Kernel] = []
-    for index in table.vectors:
-        column_alone = standardized([index], X, weights)
-        if column_alone.n_varying and index in table.numbers:
-            kernels.append(RBF(gamma=1.0, columns=column_alone))
-        elif column_alone.n_varying:
-            kernels.append(Linear(columns=column_alone))
-    return kernels
+    return [
+        RBF(gamma=1.0, columns=alone) if index in table.numbers else Linear(columns=alone)
+        for index, alone in each.items()
+        if [index] not in table.kinds
+    ]
+
+
+def _of_pairs(
+    table: Contents, indices: list[int], X: Data, weights: np.ndarray
+) -> list[Kernel]:
+    """Return an RBF kernel for each pair of some columns.
+
+    There is none for the only two columns of a kind, which have kernels already.
+    """
+    pairs = [pair for pair in combinations(indices, 2) if list(pair) not in table.kinds]
+    return [RBF(gamma=0.5, columns=standardized(pair, X, weights)) for pair in pairs]
 
 
 def sequence_candidates(
@@ -233,6 +253,11 @@ class Contents:
         return cls(*(found.get(kind.name, []) for kind in fields(cls)))
 
     @property
+    def kinds(self) -> tuple[list[int], list[int]]:
+        """Columns that have joint kernels: numbers, categories."""
+        return self.numbers, self.categories
+
+    @property
     def vectors(self) -> list[int]:
         """Columns of numbers and categories, in their order."""
         return sorted(self.numbers + self.categories)
@@ -295,6 +320,12 @@ def _widths(columns: Standardized) -> Kernel:
     d = max(columns.n_varying, 1)
     narrowest = next((power for most, power in NARROWEST if d <= most), 1)
     return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
+
+
+def _rough(columns: Standardized) -> Kernel:
+    """Return Laplacian kernels of widths around gamma = 1 / d, for functions with steps."""
+    d = max(columns.n_varying, 1)
+    return Laplacian(gamma=[2.0**k / d for k in range(-4, 2)], columns=columns)
 
 
 def _strings(table: Contents, X: Data) -> list[Kernel]:

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.compose.algebra import Named
 from kernelweave.kernels.data.columns import choose
 from kernelweave.kernels.data.views import Grams, Views
 from kernelweave.kernels.default import default_candidates, default_kernels
 from kernelweave.kernels.vector.precomputed import Precomputed
+from kernelweave.model.files.registry import registered
+
+@registered("OfView")
+@dataclass(frozen=True)
+class OfView(Named):
+    """A kernel on a part of a view: its label says which part, `views` names the whole view."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.kernel.labels
+
 
 Default = Callable[[Any, np.ndarray], list[Kernel]]
 
@@ -56,4 +69,4 @@ def _of_view(view: str, X: Views, weights: np.ndarray, default: Default) -> list
     if table is None:
         raise ValueError(f"view {view!r} is absent for all training examples: leave it out")
     kernels = default(table, weights if rows is None else weights[rows])
-    return [kernel.within(view).named(view) for kernel in kernels]
+    return [OfView(kernel.within(view), view) for kernel in kernels]

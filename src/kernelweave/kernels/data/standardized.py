@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.types import Data
+from kernelweave.kernels.data.columns import MOST_NAMED
 from kernelweave.kernels.data.encoding import Encoded, one_hot
 from kernelweave.kernels.data.inputs import (
     column,
@@ -61,8 +62,13 @@ class Standardized(Encoded):
 
     @property
     def label(self) -> str:
-        """The columns in the name of a kernel."""
-        return f"standardized {super().label or 'columns'}"
+        """The columns in the name of a kernel, such as "age, city" or "12 numeric columns"."""
+        if self.chosen is None or len(self.indices) <= MOST_NAMED:
+            return super().label or "all columns"
+        known = {found is None for found in self.categories or (None,)}
+        kind = {(True,): "numeric ", (False,): "categorical "}.get(tuple(known), "")
+        where = f"{self.view}: " if self.view else ""
+        return f"{where}{len(self.indices)} {kind}columns"
 
     @property
     def n_varying(self) -> int:
