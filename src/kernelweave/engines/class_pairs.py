@@ -12,9 +12,9 @@ from .costs import EngineCosts
 from .family import FamilyEngine
 
 MOST_CACHE_MB = 100.0  # of kernel rows, half of them rows inside a class
-WORKING_SET = 512  # examples whose rows are known and that may move together
-FRESH = 16  # rows that are new in a working set
-MOST_SETS = 1000  # working sets after which a pair is left to another solver
+WORKING_SET = 512  # maximum number of examples in a working set
+FRESH = 16  # maximum number of them whose kernel rows are not cached
+MOST_SETS = 1000  # working sets after which a pair is given to another solver
 LARGEST_PAIR = 20_000  # examples; larger two-class problems are better solved one by one
 
 

@@ -106,7 +106,7 @@ class LinearEngine(Engine):
 
     @property
     def _separates(self) -> bool:
-        """Whether the products of single kernels cost no more than that of their sum."""
+        """Whether products with all single kernels cost no more than one with their sum."""
         return (self._core.products_are_separate or self.quick is not None) and not self._offset
 
     @property

@@ -409,9 +409,11 @@ class MKLClassifier(BaseClassifier):
     kernel m, and solves
 
     .. math::
-        \min_{w,\, b,\, \theta} \; C \sum_i V(f(x_i), y_i)
-        + \frac{1}{2} \sum_m \frac{\|w_m\|^2}{\theta_m}
-        \quad \text{with} \quad \theta \ge 0, \; \|\theta\| \le 1
+        \begin{aligned}
+        \min_{w,\, b,\, \theta} \quad & C \sum_i V(f(x_i), y_i)
+        + \frac{1}{2} \sum_m \frac{\|w_m\|^2}{\theta_m} \\
+        \text{with} \quad & \theta \ge 0, \; \|\theta\| \le 1
+        \end{aligned}
 
     to a certified relative duality gap of `tol`. `multi_class` says which problems of two classes
     are solved for more of them.

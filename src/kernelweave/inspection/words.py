@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Term:
-    """Term of a kernel: one plane of a shared quantity, a factor, and slots of normalisations."""
+    """A term of a kernel: factor * (plane of a shared quantity) * (normalisations)."""
 
     plane: int
     factor: float

@@ -127,7 +127,7 @@ class Kernel(Nested, ABC):
         return reading.vectors[self]
 
     def filled(self, present: Reader) -> Kernel | None:
-        """Return the kernel that imputes the mean vector for examples without any value.
+        """Return the kernel in which examples without any value have the mean vector.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ class Certifier:
     def primal(self, weights: np.ndarray, s: np.ndarray) -> float:
         """Return the primal value with exactly these weights.
 
-        A block norm would replace them by better ones in its own regulariser.
+        `Problem.primal` with a block norm would use the best weights for s instead.
         """
         own = self.problem.norm.regularizer(weights, s)
         return self.certify(weights, s).primal + 0.5 * (float(weights @ s) - own)
@@ -55,8 +55,8 @@ class Certifier:
 def block_norms(problem: Problem, engine: Engine) -> np.ndarray:
     """Return the squared block norms s_m = alpha' K_m alpha of an engine's alpha, shape (M,).
 
-    With fixed weights only theta . s matters, which follows from the combined outputs: s is then
-    the even distribution of that sum.
+    With fixed weights only theta . s is needed, which follows from the combined outputs. Then all
+    s_m are set to the same value.
     """
     norm = problem.norm
     if not norm.is_given:

@@ -157,7 +157,7 @@ def judged_pairs(
 ) -> list[Result]:
     """Return the results of outputs that were solved one by one under fixed weights.
 
-    As `judged` for each of them, all at once. Outputs that are constant are left as they are.
+    This is `judged` for all outputs at once. Results that are constant models are not changed.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """Weights and alpha of a solver, reduced to what a weight step needs.
+    """The weights and alpha of a solver, in the form that weight steps read.
 
     Attributes
     ----------

@@ -181,16 +181,17 @@ METHODS: dict[str, Method] = {
 
 @dataclass(frozen=True)
 class Options:
-    """Requirements of a user or a caller on a plan.
+    """Requirements that a plan must meet.
 
     Attributes
     ----------
     interleaved : bool
-        Whether the weights may move before the inner problem is solved completely.
+        Whether weight steps may be taken before the inner problem is solved.
     working_set : int or "auto"
         Number of examples in a working set. A number also rules out methods without working sets.
     final : bool
-        Whether the model will be kept: then small weights are worth iterations that drop them.
+        Whether the model is returned to the user. Then iterations are spent on dropping small
+        weights.
     """
 
     interleaved: bool = True
@@ -285,7 +286,7 @@ def choose_engine(
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
-    """Return the norm of M weights for an engine: a plain sum is a single kernel."""
+    """Return the norm for an engine; a plain sum is a single kernel, so that M = 1."""
     norm.start(M)  # refuses a norm for another number of kernels
     return Lp(np.inf) if engine == "plain sum" else norm
 

@@ -23,7 +23,7 @@ from .stopping import StoppingRule
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a solver reports to, and what tells it to stop.
+    """The state of a run: solvers report models to it, and ask it whether to stop.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Run:
         decrease: float = 1.0,
         observe: Observer | None = None,
     ) -> Run:
-        """Return the run of a problem that is solved on the way.
+        """Return the run of a subproblem, such as an inner problem.
 
         Parameters
         ----------
@@ -83,7 +83,7 @@ class Run:
         )
 
     def unobserved(self, tol: float, max_iter: int | None = None) -> Run:
-        """Return the run of a problem whose alpha nobody observes, such as that of a sample."""
+        """Return the run of a subproblem that is not observed, such as that of a sample."""
         return replace(self.inner(tol, max_iter), observe=None)
 
     def in_single_precision(self, tol: float) -> Run:
@@ -105,7 +105,7 @@ class Run:
         return replace(self, rule=replace(self.rule, tol=tol))
 
     def continued(self) -> Run:
-        """Return this run for a solver that takes over: it has not stalled yet."""
+        """Return this run for another solver, with the record of stalls reset."""
         return replace(self, log=self.log.continued())
 
     @property

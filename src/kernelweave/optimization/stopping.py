@@ -77,15 +77,15 @@ class StoppingRule:
         )
 
     def _noisy(self, last: Progress, engine: Engine) -> bool:
-        """Return whether rounding may make up most of the gap of the last model."""
+        """Return whether most of the gap of the last model may be rounding."""
         moved = gap_rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
         return bool(self.tuning.noise * last.gap <= moved)
 
     def _idle(self, past: list[Extremes], count: int, slight: float) -> bool:
-        """Return whether the last `count` models brought less than a slight improvement.
+        """Return whether the last `count` entries have hardly improved the model.
 
-        Neither the gap nor the distance of the best values has fallen by more than the part
-        `slight`. Values are compared with the largest one, since the optimum may be 0.
+        That is, neither the gap nor the difference of the best primal and dual value has decreased
+        by more than the fraction `slight`.
         """
         if len(past) <= count:
             return False

@@ -10,7 +10,7 @@ from ..model.files.registry import registered
 @registered("PlanSummary")
 @dataclass(frozen=True, repr=False)
 class PlanSummary:
-    """What a model file holds of a plan.
+    """The description of a plan in a model file.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class NewtonCGTuning:
     newton_steps : maximum number of Newton steps.
     gap_factor : conjugate gradients stop when the model predicts a gap below this fraction of the
         present one; the quadratic model is not more accurate.
-    end : or when it predicts a gap below this fraction of the tolerance.
+    end : conjugate gradients also stop at a predicted gap below this fraction of the tolerance.
     armijo : fraction of the decrease predicted by the slope that a step must achieve.
     shortest_step : step length at which the line search gives up.
     """

@@ -20,7 +20,8 @@ class SmoothingTuning:
 
     Attributes
     ----------
-    solved : gap of a smoothed problem, relative to that of the model, at which it counts as solved.
+    solved : a smoothed problem counts as solved when its gap is below this fraction of the gap of
+        the model.
     accuracy : KKT violation to which a working set is solved, relative to the present one.
     progress : kappa is not reduced if the gap of the model falls below this fraction of the last.
     least_kappa : smallest kappa. Its square divides differences of mu, which are inaccurate below.
