@@ -15,7 +15,7 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
@@ -53,7 +53,7 @@ class Words(Texts):
 
     length: int
 
-    def table(self, X: Data, training: bool) -> SequenceTable:
+    def table(self, X: Tabular, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if some are shorter than the words."""
         table = super().table(X, training)
         absent = self.columns.absent(X)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import View
 from kernelweave.kernels.compile.program import Expression, Instruction, Layout
@@ -47,7 +47,7 @@ class VectorKernel(OnColumns):
             parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X, self.quantity)
         return replace(self, columns=self.placed(columns, X), **parameters)
 
-    def placed(self, columns: Encoded, X: Data) -> Encoded:
+    def placed(self, columns: Encoded, X: Tabular) -> Encoded:
         """Return the columns, shifted if that makes the quantity more accurate.
 
         Parameters

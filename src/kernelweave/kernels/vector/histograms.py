@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
@@ -24,7 +24,7 @@ class NonNegative:
 
     columns: Encoded
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the vectors of the n examples of X; raise ValueError if a value is negative."""
         values = self.columns.values(X)
         if values.min() < 0:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -137,7 +137,7 @@ class Precomputed(OnColumns):
         matrix = kernel._similarities(X, training=True)
         return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _on_row_numbers(self, X: Data) -> Kernel:
+    def _on_row_numbers(self, X: Tabular) -> Kernel:
         """Return the kernel on the column of X that contains row numbers."""
         kernel = replace(self, columns=choose(self.columns, X, self.name))
         if len(kernel.columns.indices) != 1:
@@ -171,7 +171,7 @@ class Precomputed(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the repaired similarities of the examples to the training examples.
 
         Parameters
@@ -197,7 +197,7 @@ class Precomputed(OnColumns):
     def _repaired(self) -> np.ndarray:
         return np.ascontiguousarray(repaired(self.matrix.values, self.negative))
 
-    def _row_numbers(self, X: Any) -> np.ndarray:
+    def _row_numbers(self, X: Tabular) -> np.ndarray:
         """Return the row numbers in X, shape (n,); 0 for absent examples."""
         part, rows = self.columns.present(X)
         numbers = np.zeros(X.shape[0], dtype=np.int64)
@@ -218,7 +218,7 @@ class Precomputed(OnColumns):
         numbers[slice(None) if rows is None else rows] = whole
         return numbers
 
-    def _similarities(self, X: Data, training: bool) -> np.ndarray:
+    def _similarities(self, X: Tabular, training: bool) -> np.ndarray:
         if training and self.columns.absent(X) is not None:
             raise ValueError(
                 f"{self._title(self)}: the training matrix contains rows of NaN; for absent "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
@@ -76,7 +76,7 @@ class Sigmoid(Evaluated):
             return super().resolve(X)
         return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
 
-    def found_in(self, X: Data) -> Evaluated:
+    def found_in(self, X: Tabular) -> Evaluated:
         columns = encode(self.columns, X, self.name)
         return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
 
