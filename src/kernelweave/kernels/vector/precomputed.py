@@ -18,6 +18,7 @@ from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input, column
 from kernelweave.kernels.data.views import Grams
+from kernelweave.kernels.parameters import Parameter
 from kernelweave.kernels.vector.matrix_repair import (
     check_repair,
     find_negative,
@@ -114,7 +115,7 @@ class Precomputed(OnColumns):
     0.9
     """
 
-    matrix: Any = field(default=None, repr=False)
+    matrix: Parameter = field(default=None, repr=False)
     repair: str = "clip"
     negative: np.ndarray | None = field(default=None, kw_only=True, repr=False, compare=False)
 

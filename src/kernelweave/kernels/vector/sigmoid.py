@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
-from kernelweave.kernels.parameters import Parameters, checked, members
+from kernelweave.kernels.parameters import Parameter, Parameters, checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
 from kernelweave.model.files.registry import registered
@@ -49,8 +48,8 @@ class Sigmoid(Evaluated):
      [0.41 0.71 1.02]]
     """
 
-    gamma: Any = None
-    coef0: Any = 0.0
+    gamma: Parameter = None
+    coef0: Parameter = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
