@@ -17,6 +17,7 @@ from ..kernels.compile.program import CompiledKernels
 from ..kernels.compose.per_feature import Stack
 from ..kernels.data.columns import found
 from ..kernels.data.encoding import Encoded
+from ..kernels.data.inputs import as_input
 
 RANK = 1e-10  # smallest eigenvalue that is inverted, relative to the largest
 
@@ -145,7 +146,7 @@ class Fourier:
         compiled, _ = prepare(kernels, None, X)
         members = [one for kernel in _flat(compiled.kernels) for one in _members(kernel)]
         columns = tuple(view for view, _ in members)
-        widths = [(view.values(X).shape[1], gamma) for view, gamma in members]
+        widths = [(view.values(as_input(X)).shape[1], gamma) for view, gamma in members]
         frequencies = tuple(
             np.sqrt(2 * gamma) * random.standard_normal((d, count)) for d, gamma in widths
         )
@@ -159,7 +160,7 @@ class Fourier:
 
     def __call__(self, X: Data, n_jobs: int) -> np.ndarray:
         """Return the features of the n examples of X, shape (n, sum of sizes)."""
-        parts = zip(self.columns, self.frequencies, self.phases, strict=True)
+        parts, X = zip(self.columns, self.frequencies, self.phases, strict=True), as_input(X)
         return np.hstack([_cosines(view.values(X), omega, phase) for view, omega, phase in parts])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -12,3 +12,14 @@ Data: TypeAlias = object
 
 Numbers: TypeAlias = float | np.ndarray
 """A number, or an array with one for each output, kernel or example."""
+
+
+class Tabular(Protocol):
+    """Examples as rows, in a form that `kernels.data.inputs.as_input` returns.
+
+    It is an array, a sparse matrix, a data frame, `Views` or `Sequences`.
+    """
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of examples, and number of columns."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.types import Data
 from ..inspection.weights import heaviest, output_names, weights_of
 from .axes import LINE, axes_of, name_ticks, names_width, open_sides
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
     from ..estimators.fitted import FittedEstimator
+    from ..kernels import Kernel
 
 MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
@@ -289,7 +291,9 @@ class AlignmentDisplay:
         self.kernel_names = tuple(kernel_names)
 
     @classmethod
-    def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
+    def from_kernels(
+        cls, kernels: Kernel | Sequence[Kernel], X: Data, *, ax: Axes | None = None
+    ) -> AlignmentDisplay:
         """Draw the alignments of a kernel, or a list of kernels, on the examples X.
 
         Parameters
@@ -386,7 +390,13 @@ class ComparisonDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: FittedEstimator, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
+        cls,
+        estimator: FittedEstimator,
+        X: Data,
+        y: object,
+        *,
+        ax: Axes | None = None,
+        **options: Any,
     ) -> ComparisonDisplay:
         """Compare learned weights with the plain sum and the best kernel, and draw the scores.
 

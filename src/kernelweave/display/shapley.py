@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.types import Data
 from ..inspection.shapley import ShapleyValues, shapley
 from .axes import LINE, axes_of, names_width, open_sides, short_name
 
@@ -58,10 +59,10 @@ class BeeswarmDisplay:
     def from_estimator(
         cls,
         estimator: FittedEstimator,
-        X: Any,
-        background: Any = None,
+        X: Data,
+        background: Data = None,
         *,
-        output: Any = None,
+        output: object = None,
         most: int = 15,
         ax: Axes | None = None,
         **parameters: Any,
@@ -193,11 +194,11 @@ class WaterfallDisplay:
     def from_estimator(
         cls,
         estimator: FittedEstimator,
-        X: Any,
-        background: Any = None,
+        X: Data,
+        background: Data = None,
         *,
         example: int = 0,
-        output: Any = None,
+        output: object = None,
         most: int = 10,
         ax: Axes | None = None,
         **parameters: Any,

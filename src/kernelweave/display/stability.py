@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.types import Data
 from ..inspection import BootstrapWeights, bootstrap_weights
 from .axes import LINE, axes_of, name_ticks, names_width, open_sides
 from .displays import MOST_NAMES
@@ -71,8 +72,8 @@ class StabilityDisplay:
     def from_estimator(
         cls,
         estimator: FittedEstimator,
-        X: Any,
-        y: Any = None,
+        X: Data,
+        y: object = None,
         n: int = 100,
         *,
         ax: Axes | None = None,

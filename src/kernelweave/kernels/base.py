@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from kernelweave.kernels.compile.examples import Reader, Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
 from kernelweave.kernels.compose.nested_parameters import Nested
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import Parameters, frozen, label
+from kernelweave.kernels.parameters import Parameter, Parameters, frozen, label
 
 
 class Kernel(Nested, ABC):
@@ -301,7 +300,7 @@ class OnColumns(Kernel):
         Name of the kernel and of the view that it reads.
     """
 
-    columns: Any = field(default=None, kw_only=True)
+    columns: Parameter = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:

@@ -14,10 +14,15 @@ from kernelweave.kernels.data.columns import Columns
 GAMMAS = ("auto", "scale", "median")
 LEARNED = "learn"  # the gamma of an RBF kernel that `MKLWidths` replaces
 MOST = 2**31 - 1  # largest integer that the core accepts (32 bits)
-Parameters: TypeAlias = dict[str, Any]  # validated parameters of a kernel, by name
+Parameter: TypeAlias = Any
+"""A parameter as users pass it, such as a number, or a sequence of numbers that makes a family.
+Kernels check it and keep it in one form: a value, a tuple, an `Alphabet`."""
+
+Parameters: TypeAlias = dict[str, Parameter]
+"""Checked parameters of a kernel, by name."""
 
 
-def _gamma(value: Any) -> float | str | None:
+def _gamma(value: Parameter) -> float | str | None:
     if value is None or (isinstance(value, str) and value in GAMMAS):
         return value
     if 0 < as_number(value) < np.inf:
@@ -25,19 +30,19 @@ def _gamma(value: Any) -> float | str | None:
     raise ValueError('a positive number, None or "auto" (1 / n_features), "scale" or "median"')
 
 
-def _degree(value: Any) -> int:
+def _degree(value: Parameter) -> int:
     if 1 <= as_number(value) <= MOST and value == int(value):
         return int(value)
     raise ValueError(f"an integer from 1 to {MOST:,}")
 
 
-def _coef0(value: Any) -> float:
+def _coef0(value: Parameter) -> float:
     if 0 <= as_number(value) < np.inf:
         return float(value)
     raise ValueError("a number >= 0 (with a negative one the kernel is not positive semidefinite)")
 
 
-def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) -> int:
+def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = MOST) -> int:
     """Return an integer parameter.
 
     Parameters
@@ -72,7 +77,7 @@ def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> No
         raise ValueError(f"{kernel}: {name} must be one of {accepted}, not {value!r}")
 
 
-def _offset(value: Any) -> float:
+def _offset(value: Parameter) -> float:
     if -np.inf < as_number(value) < np.inf:
         return float(value)
     raise ValueError("a finite number")
@@ -87,7 +92,7 @@ CHECKS: dict[str, Callable[[object], object]] = {
 NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 
-def checked(kernel: str, name: str, value: Any) -> object:
+def checked(kernel: str, name: str, value: Parameter) -> object:
     """Return a validated parameter; a sequence becomes a tuple, the parameters of a family.
 
     Parameters

@@ -53,7 +53,7 @@ def held_out(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -
 
 
 def _two_classes(
-    scores: np.ndarray, positive: np.ndarray, classes: Any, folds: list[object]
+    scores: np.ndarray, positive: np.ndarray, classes: np.ndarray, folds: list[object]
 ) -> Section:
     auroc, auprc = roc_auc_score(positive, scores), average_precision_score(positive, scores)
     chances = _probabilities(scores, positive)
@@ -127,7 +127,7 @@ def _thin(x: np.ndarray, y: np.ndarray) -> dict[str, object]:
     return {"x": plain(x), "y": plain(y)}
 
 
-def _histograms(scores: np.ndarray, positive: np.ndarray, classes: Any) -> Figure:
+def _histograms(scores: np.ndarray, positive: np.ndarray, classes: np.ndarray) -> Figure:
     edges = np.histogram_bin_edges(scores, bins=BARS)
     heights = [
         np.histogram(scores[chosen], edges, density=True)[0] for chosen in (~positive, positive)
@@ -153,7 +153,7 @@ def _calibration(chances: np.ndarray, positive: np.ndarray) -> Figure:
     return Figure("Reliability diagram", "curve", drawn, SMALL)
 
 
-def _classes(predicted: np.ndarray, y: np.ndarray, classes: Any, folds: int) -> Section:
+def _classes(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray, folds: int) -> Section:
     counts = confusion_matrix(y, predicted, labels=classes)
     accuracy = accuracy_score(y, predicted)
     rows = [["true \\ predicted", *map(str, classes)]]

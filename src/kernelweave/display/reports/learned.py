@@ -11,7 +11,7 @@ from ...inspection.weights import output_names
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
 from ..displays import clock_of
-from .section import Figure, Section, plain
+from .section import Figure, Json, Section, plain
 
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
@@ -43,10 +43,10 @@ def certificate(model: FittedEstimator) -> Section:
     return Section("Certificate", text, rows, figures, {"duality_gap": gap, "tol": tol})
 
 
-def _convergence(model: FittedEstimator) -> dict[str, Any]:
+def _convergence(model: FittedEstimator) -> Json:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
-    drawn: dict[str, Any] = {"tol": float(model.tol)}
+    drawn: Json = {"tol": float(model.tol)}
     drawn["classes"] = None if single else [str(name) for name in output_names(model)]
     times, drawn["xlabel"] = clock_of(histories)
     drawn["seconds"] = [plain(_thinned(one)) for one in times]
@@ -68,8 +68,8 @@ def weights(model: FittedEstimator, bootstrap: BootstrapWeights | None = None) -
     if np.ndim(model.weights_) == 2:
         text = "Means over the classes; each class has its own weights."
     rows = [["kernel", "weight"], *([n, f"{v:.4f}"] for n, v in zip(names, shown, strict=True))]
-    drawn: dict[str, Any] = {"names": names, "values": plain(shown), "label": "weight"}
-    data: dict[str, Any] = {
+    drawn: Json = {"names": names, "values": plain(shown), "label": "weight"}
+    data: Json = {
         "kernels": list(model.kernel_names_),
         "weights": np.asarray(model.weights_).tolist(),
     }

@@ -24,7 +24,7 @@ from .about import about
 from .explained import coverage, shapley_values
 from .figures import svg
 from .held_out import held_out
-from .section import Section
+from .section import Json, Section
 from .words import words
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _comparison(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]
 
 def _document(
     model: FittedEstimator, sections: list[Section], title: str, command: str | None
-) -> dict[str, Any]:
+) -> Json:
     """Return the contents of a page as JSON values."""
     parameters = model.get_params(deep=False).items()
     return {
@@ -158,7 +158,7 @@ def _document(
     }
 
 
-def _write(path: str | os.PathLike[str], document: dict[str, Any]) -> None:
+def _write(path: str | os.PathLike[str], document: Json) -> None:
     try:
         import jinja2
     except ImportError:

@@ -9,10 +9,11 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+Json: TypeAlias = dict[str, Any]  # an object of JSON values
 DIGITS = 6  # significant digits of embedded numbers
 
 
@@ -30,7 +31,7 @@ class Figure:
 
     caption: str
     kind: str
-    data: dict[str, Any]
+    data: Json
     size: tuple[float, float] = (6.4, 3.6)
 
 
@@ -51,7 +52,7 @@ class Section:
     text: str = ""
     rows: list[list[str]] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
-    data: dict[str, Any] = field(default_factory=dict)
+    data: Json = field(default_factory=dict)
 
     @property
     def anchor(self) -> str:

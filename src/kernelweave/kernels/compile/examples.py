@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import thread_count
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import registered
@@ -168,7 +168,7 @@ class View(Protocol):
     A view is a `Columns` object, or has an attribute ``columns``, or reads no columns at all.
     """
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the view of the n examples of X; `training`: X is the whole training data."""
 
 
@@ -190,7 +190,7 @@ class Reader(ABC):
         Cache of vectors of the examples, by the kernel (or other object) that has computed them.
     """
 
-    X: Any
+    X: Tabular
     training: bool
     n_jobs: int
     n: int

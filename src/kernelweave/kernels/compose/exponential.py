@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import broadcast
-from kernelweave.kernels.parameters import checked
+from kernelweave.kernels.parameters import Parameter, checked
 from kernelweave.model.files.registry import registered
 
 
@@ -48,7 +47,7 @@ class Exponential(Wrapper):
      [0.37 0.37 1.  ]]
     """
 
-    gamma: Any = 1.0
+    gamma: Parameter = 1.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):

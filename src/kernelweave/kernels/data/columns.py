@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.data.inputs import (
     absent_rows,
     as_input,
@@ -90,7 +90,7 @@ class Columns:
         which = repr(self.names[position] if self.names else self.indices[position])
         return f"{which} of view {self.view!r}" if self.view else which
 
-    def part(self, X: Data) -> Any:
+    def part(self, X: Tabular) -> Tabular | None:
         """Return the table that has the columns: X, or a view of X, which may be None."""
         if self.view is None:
             if isinstance(X, Views):
@@ -111,14 +111,14 @@ class Columns:
         """Whether examples are never absent, because missing vectors are imputed."""
         return False
 
-    def absent(self, X: Any) -> np.ndarray | None:
+    def absent(self, X: Tabular) -> np.ndarray | None:
         """Return which of n examples have no value in any column, (n,); None if none."""
         part = self.part(X)
         if part is None:
             return np.ones(X.shape[0], dtype=bool)
         return absent_rows(part, self.locate(part))
 
-    def present(self, X: Any) -> tuple[Any, np.ndarray | None]:
+    def present(self, X: Tabular) -> tuple[Tabular | None, np.ndarray | None]:
         """Return the examples that have a value in some column.
 
         Returns
@@ -132,7 +132,7 @@ class Columns:
         rows = np.flatnonzero(~absent)
         return (taken(self.part(X), rows) if rows.size else None), rows
 
-    def locate(self, X: Any) -> list[int]:
+    def locate(self, X: Tabular) -> list[int]:
         """Return the positions of the columns in X (or a view).
 
         Raises
@@ -153,7 +153,7 @@ class Columns:
             )
         return list(self.chosen or range(self.width))
 
-    def texts(self, X: Any) -> list[str]:
+    def texts(self, X: Tabular) -> list[str]:
         """Return one text per row: the texts of the columns, joined by line breaks.
 
         Absent examples have an empty text.
@@ -167,7 +167,7 @@ class Columns:
             texts[row] = text
         return texts
 
-    def _texts(self, part: object, rows: np.ndarray | None) -> list[str]:
+    def _texts(self, part: Tabular, rows: np.ndarray | None) -> list[str]:
         """Return the texts of some rows of X; `rows` are their positions, None if all."""
         columns = []
         for position, index in enumerate(self.locate(part)):
@@ -181,7 +181,7 @@ class Columns:
                     )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
-    def strings(self, part: object) -> object:
+    def strings(self, part: Tabular) -> object:
         """Return the strings in the single column of X (or a view)."""
         (index,) = self.locate(part)
         return column(part, index)
@@ -203,7 +203,7 @@ def found(kernel: Any, kind: type[Found]) -> Found:
     return kernel.columns
 
 
-def choose(selection: Any, X: Any, name: str | None = None) -> Columns:
+def choose(selection: Any, X: Data, name: str | None = None) -> Columns:
     """Return the columns of X that a selection refers to; `Columns` are returned unchanged.
 
     Parameters
@@ -245,7 +245,7 @@ def choose(selection: Any, X: Any, name: str | None = None) -> Columns:
     return Columns(X.shape[1], chosen, names and tuple(names[index] for index in indices))
 
 
-def is_view_of(name: str, X: Any) -> bool:
+def is_view_of(name: str, X: Data) -> bool:
     """Return whether X is `Views` with a view of this name."""
     X = as_input(X)
     return isinstance(X, Views) and name in X

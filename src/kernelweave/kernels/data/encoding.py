@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import (
+    as_input,
     column,
     holds_floats,
     holds_numbers,
     is_numeric_array,
+    is_sparse,
     items,
     numbers,
 )
@@ -78,7 +80,7 @@ class Encoded(Columns):
             return len(self.indices)
         return sum(1 if found is None else len(found) for found in self.categories)
 
-    def shifted(self, X: Data) -> Encoded:
+    def shifted(self, X: Tabular) -> Encoded:
         """Return the columns with offsets that centre those with a large mean in X.
 
         This is for kernels of distances. The core computes ||x||^2 + ||y||^2 - 2 x . y, which loses
@@ -93,19 +95,19 @@ class Encoded(Columns):
         -------
         Encoded
         """
-        X, _ = self.present(X)
-        if sp.issparse(X):
+        part = self._present_part(X)
+        if is_sparse(part):
             return self
         offsets = np.zeros(len(self.indices))
         if self.categories:
             for position, index in enumerate(self.indices):
                 if self.categories[position] is None:
-                    offsets[position] = _offsets(self._numbers(X, position, index))
+                    offsets[position] = _offsets(self._numbers(part, position, index))
         else:
-            offsets = _offsets(self._values(X))
+            offsets = _offsets(self._values(part))
         return replace(self, offsets=tuple(offsets.tolist())) if offsets.any() else self
 
-    def values(self, X: Any) -> np.ndarray | sp.csr_array:
+    def values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         """Return the encoded vectors of all examples.
 
         Parameters
@@ -121,20 +123,26 @@ class Encoded(Columns):
         values = np.empty((0, self.n_features)) if part is None else self._values(part)
         return values if rows is None else _spread(values, rows, X.shape[0], self.fill)
 
-    def present_values(self, X: Any) -> np.ndarray | sp.csr_array:
+    def present_values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         """Return the encoded vectors of the examples that are not absent."""
-        return self._values(self.present(X)[0])
+        return self._values(self._present_part(X))
 
-    def _values(self, X: Any) -> np.ndarray | sp.csr_array:
+    def _present_part(self, X: Tabular) -> Tabular:
+        """Return the training examples that are not absent; `encode` ensures that some are not."""
+        part, _ = self.present(X)
+        assert part is not None
+        return part
+
+    def _values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
-        if sp.issparse(X) and (self.categories or self.offsets):
+        if is_sparse(X) and (self.categories or self.offsets):
             X = X.toarray()  # the training data were dense
         if not self.categories and holds_floats(X):
             X, indices = X.iloc[:, indices].to_numpy(np.float64), list(range(len(indices)))
-        if self.categories or not (sp.issparse(X) or is_numeric_array(X)):
+        if self.categories or not (is_sparse(X) or is_numeric_array(X)):
             return self._encode(X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
-        if sp.issparse(X):
+        if is_sparse(X):
             values = sp.csr_array(values, dtype=np.float64)
             self._refuse_infinite(values.data, values.indices)
             return values
@@ -142,11 +150,11 @@ class Encoded(Columns):
         self._refuse_infinite(values, np.arange(values.shape[1]))
         return values - np.array(self.offsets) if self.offsets else values
 
-    def _encode(self, X: Data, indices: list[int]) -> np.ndarray | sp.csr_array:
+    def _encode(self, X: Tabular, indices: list[int]) -> np.ndarray | sp.csr_array:
         parts = [self._part(X, position, index) for position, index in enumerate(indices)]
         return sp.hstack(parts, format="csr") if self.categories else np.hstack(parts)
 
-    def _part(self, X: Data, position: int, index: int) -> Any:
+    def _part(self, X: Tabular, position: int, index: int) -> Any:
         found = self.categories[position] if self.categories else None
         if found is not None:
             return one_hot(items(column(X, index), self.label_of(position)), found)
@@ -154,12 +162,12 @@ class Encoded(Columns):
         values = self._numbers(X, position, index)[:, None] - shift
         return sp.csr_array(values) if self.categories else values
 
-    def _numbers(self, X: Data, position: int, index: int) -> np.ndarray:
+    def _numbers(self, X: Tabular, position: int, index: int) -> np.ndarray:
         values = self._read(X, position, index)
         self._refuse_infinite(values, np.array(position))
         return values
 
-    def _read(self, X: Data, position: int, index: int) -> np.ndarray:
+    def _read(self, X: Tabular, position: int, index: int) -> np.ndarray:
         """Return a numeric column, shape (n,), with NaN for missing values."""
         try:
             return numbers(column(X, index))
@@ -175,7 +183,7 @@ class Encoded(Columns):
             where = f"Input X contains {what} in column {self.label_of(position)}"
             raise ValueError(f"{where}{IMPUTE if what == 'NaN' else ''}")
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the encoded vectors of the n examples of X as a table."""
         return vector_table(self.values(X))
 
@@ -198,17 +206,17 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
         If all examples are absent, or if a column has missing or unsupported values.
     """
     columns = choose(selection, X, name)
-    X, _ = columns.present(X)
-    if X is None:
+    part, _ = columns.present(as_input(X))
+    if part is None:
         where = columns.label or "all columns"
         raise ValueError(
             f"Input X contains NaN in all rows ({where}), so that they are absent for all training "
             "examples; leave out the kernel or the columns"
         )
     found = []
-    if not (sp.issparse(X) or is_numeric_array(X) or holds_floats(X)):
+    if not (is_sparse(part) or is_numeric_array(part) or holds_floats(part)):
         for position, index in enumerate(columns.indices):
-            found.append(_categories(column(X, index), columns.label_of(position)))
+            found.append(_categories(column(part, index), columns.label_of(position)))
     categories = tuple(found) if any(found) else ()
     return Encoded(**vars(columns), categories=categories)
 

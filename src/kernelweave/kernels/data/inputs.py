@@ -8,12 +8,12 @@ imported: data frames are recognised by their attributes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.data.views import Views, from_frame, is_multi_index, unmasked
 from kernelweave.sequences import Sequences
 
@@ -21,7 +21,13 @@ from kernelweave.sequences import Sequences
 NESTED = ("list", "large_list", "fixed_size_list", "array", "struct", "map")
 
 
-def as_input(X: Any) -> Any:
+class PandasFrame(Tabular, Protocol):
+    """A pandas DataFrame."""
+
+    iloc: Any  # pandas has its own types for its indexers
+
+
+def as_input(X: Any) -> Tabular:
     """Return X as a 2-D array, CSR matrix, data frame or `Views`.
 
     Raises
@@ -46,7 +52,8 @@ def as_input(X: Any) -> Any:
             raise ValueError(
                 f"X is empty: found 0 {what} (shape={X.shape}) while a minimum of 1 is required."
             )
-    return X
+    examples: Tabular = X
+    return examples
 
 
 def unpacked(X: Data) -> Any:
@@ -99,7 +106,7 @@ def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
     return absent if absent is not None and absent.any() else None
 
 
-def _count_nan(X: Any) -> np.ndarray:
+def _count_nan(X: sp.csr_array) -> np.ndarray:
     count: np.ndarray = np.bincount(
         np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), np.isnan(X.data), X.shape[0]
     )
@@ -127,19 +134,24 @@ def _missing(values: Any) -> np.ndarray:
     return np.array([one is None or one != one for one in values.tolist()], dtype=bool)
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Data) -> bool:
     """Return whether X is a pandas or polars DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def holds_floats(X: Any) -> bool:
+def is_sparse(X: Data) -> TypeGuard[sp.csr_array]:
+    """Return whether X is a SciPy sparse matrix."""
+    return bool(sp.issparse(X))
+
+
+def holds_floats(X: Any) -> TypeGuard[PandasFrame]:
     """Return whether X is a pandas DataFrame of NumPy numbers."""
     if not hasattr(X, "iloc"):
         return False
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
 
 
-def is_numeric_array(X: Any) -> bool:
+def is_numeric_array(X: Data) -> TypeGuard[np.ndarray]:
     """Return whether X is a NumPy array with a numeric or boolean dtype."""
     return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
 
@@ -203,7 +215,7 @@ def numbers(values: Any) -> np.ndarray:
     return np.asarray(values).astype(np.float64)
 
 
-def items(values: Any, label: str) -> list[Any]:
+def items(values: Any, label: str) -> list[object]:
     """Return a column of categories or texts as a list.
 
     Raises
@@ -211,7 +223,7 @@ def items(values: Any, label: str) -> list[Any]:
     ValueError
         If values are missing.
     """
-    listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
+    listed: list[object] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if _some_missing(values, listed):
         raise ValueError(
             f"X: column {label} contains NaN or missing values; impute them, for example with a "
@@ -220,16 +232,16 @@ def items(values: Any, label: str) -> list[Any]:
     return listed
 
 
-def items_or_none(values: Any) -> list[Any]:
+def items_or_none(values: Any) -> list[object]:
     """Return a column as a list, with None for missing values."""
-    listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
+    listed: list[object] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if hasattr(values, "isna"):
         missing = values.isna().to_numpy()
         return [None if gone else item for item, gone in zip(listed, missing, strict=True)]
     return [None if item is None or item != item else item for item in listed]
 
 
-def _some_missing(values: object, listed: list[Any]) -> bool:
+def _some_missing(values: object, listed: list[object]) -> bool:
     if hasattr(values, "isna"):
         return bool(values.isna().any())
     return any(value is None or value != value for value in listed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -39,7 +39,7 @@ class Missing(OnColumns):
         _ = found(self, Gaps)
         return [(("copy", layout.source("dot", self)),)]
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the indicators of missing values in the n examples of X, shape (n, columns)."""
         return vector_table(self.columns.missing(X).astype(np.float64))
 
@@ -49,10 +49,10 @@ class Missing(OnColumns):
 class Gaps(Columns):
     """Columns of which only the missing values matter; examples are never absent."""
 
-    def absent(self, X: Data) -> None:
+    def absent(self, X: Tabular) -> None:
         return None
 
-    def missing(self, X: Any) -> np.ndarray:
+    def missing(self, X: Tabular) -> np.ndarray:
         """Return which values are missing, shape (n, columns)."""
         part = self.part(X)
         if part is None:
@@ -65,10 +65,10 @@ class Gaps(Columns):
 class FilledTexts(Columns):
     """Columns of texts in which missing values are empty texts."""
 
-    def absent(self, X: Data) -> np.ndarray | None:
+    def absent(self, X: Tabular) -> np.ndarray | None:
         return super().absent(X) if self.view else None
 
-    def strings(self, part: object) -> object:
+    def strings(self, part: Tabular) -> object:
         # Sequences must not be empty; a single letter contains no n-gram.
         return [item or " " for item in self._items(super().strings(part), self.label)]
 

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.encoding import Encoded, one_hot, warn_of_numbers
 from kernelweave.kernels.data.inputs import (
     column,
     holds_numbers,
     is_numeric_array,
+    is_sparse,
     items_or_none,
     numbers,
 )
@@ -61,17 +62,17 @@ class Ranged(Encoded):
             return len(self.indices)
         return sum(1 if found is None else len(found) + 1 for found in self.categories)
 
-    def absent(self, X: Any) -> np.ndarray | None:
+    def absent(self, X: Tabular) -> np.ndarray | None:
         return super().absent(X) if self.view else None  # imputed in a single table
 
-    def _values(self, X: Any) -> np.ndarray:
+    def _values(self, X: Tabular) -> np.ndarray:
         indices = self.locate(X)
-        if sp.issparse(X):
+        if is_sparse(X):
             X = X.toarray()
         parts = [self._part(X, position, index) for position, index in enumerate(indices)]
         return np.hstack(parts)
 
-    def _part(self, X: Any, position: int, index: int) -> np.ndarray:
+    def _part(self, X: Tabular, position: int, index: int) -> np.ndarray:
         found = self.categories[position] if self.categories else None
         if found is not None:
             known = one_hot(items_or_none(column(X, index)), found).toarray()
@@ -84,7 +85,7 @@ class Ranged(Encoded):
         return np.where(missing, self.means[position], np.clip(scaled, 0.0, 1.0))[:, None]
 
 
-def ranged(columns: Columns, X: Any) -> Ranged:
+def ranged(columns: Columns, X: Tabular) -> Ranged:
     """Return columns scaled by their range in X.
 
     Parameters
@@ -103,7 +104,7 @@ def ranged(columns: Columns, X: Any) -> Ranged:
             f"Input X contains NaN in all rows ({where}), so that they are absent for all training "
             "examples; leave out the kernel or the columns"
         )
-    part = part.toarray() if sp.issparse(part) else part
+    part = part.toarray() if is_sparse(part) else part
     found = [
         _column(column(part, index), columns.label_of(position), is_numeric_array(part))
         for position, index in enumerate(columns.locate(part))

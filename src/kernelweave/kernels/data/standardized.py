@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.data.columns import MOST_NAMED
 from kernelweave.kernels.data.encoding import Encoded, one_hot
 from kernelweave.kernels.data.inputs import (
@@ -27,6 +27,7 @@ from kernelweave.kernels.data.inputs import (
     column_names,
     holds_numbers,
     is_numeric_array,
+    is_sparse,
     items_or_none,
     numbers,
 )
@@ -65,8 +66,8 @@ class Standardized(Encoded):
         """The columns in the name of a kernel, such as "age, city" or "12 numeric columns"."""
         if self.chosen is None or len(self.indices) <= MOST_NAMED:
             return super().label or "all columns"
-        known = {found is None for found in self.categories or (None,)}
-        kind = {(True,): "numeric ", (False,): "categorical "}.get(tuple(known), "")
+        numeric = [found is None for found in self.categories or (None,)]
+        kind = "numeric " if all(numeric) else "" if any(numeric) else "categorical "
         where = f"{self.view}: " if self.view else ""
         return f"{where}{len(self.indices)} {kind}columns"
 
@@ -75,14 +76,14 @@ class Standardized(Encoded):
         """Number of columns that are not constant, which is the total variance."""
         return int(np.count_nonzero(self.factors))
 
-    def absent(self, X: Data) -> np.ndarray | None:
+    def absent(self, X: Tabular) -> np.ndarray | None:
         return super().absent(X) if self.view else None  # imputed in a single table
 
-    def _values(self, X: Any) -> np.ndarray | sp.csr_array:
+    def _values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
-        if sp.issparse(X) and self.offsets:
+        if is_sparse(X) and self.offsets:
             X = X.toarray()  # the training data were dense
-        if sp.issparse(X):
+        if is_sparse(X):
             chosen = sp.csr_array(X[:, indices], dtype=np.float64)
             self._refuse_infinite(chosen.data, chosen.indices)
             scaled = sp.csr_array(chosen @ sp.diags_array(np.array(self.factors)))
@@ -112,7 +113,7 @@ class Standardized(Encoded):
                 "training data; its values must be on the scale of the training data"
             )
 
-    def _part(self, X: Data, position: int, index: int) -> object:
+    def _part(self, X: Tabular, position: int, index: int) -> object:
         found = self.categories[position] if self.categories else None
         factor = self.factors[position]
         if found is not None:
@@ -153,7 +154,7 @@ def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standar
     shares, names = weights / weights.sum(), column_names(X)
     chosen = None if list(indices) == list(range(X.shape[1])) else tuple(indices)
     where = (X.shape[1], chosen, names and tuple(names[index] for index in indices))
-    if sp.issparse(X):
+    if is_sparse(X):
         means, spreads = sparse_moments(X[:, list(indices)], shares)
         return Standardized(*where, factors=_factors(spreads))
     if is_numeric_array(X):
@@ -206,7 +207,7 @@ def moments(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
     return means * unit, np.where(spreads > ROUNDING, spreads, 0.0) * unit
 
 
-def sparse_moments(X: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sparse_moments(X: sp.csr_array, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the means and standard deviations of the columns of a sparse matrix; see `moments`."""
     X = sp.csc_array(X, dtype=np.float64)
     largest = np.asarray(abs(X).max(axis=0).toarray()).ravel()

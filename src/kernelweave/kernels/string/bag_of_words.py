@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Sparse, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -123,7 +123,7 @@ class BagOfWords(OnColumns):
             If the texts contain no words.
         """
         try:
-            counter = self._counter().fit(columns.texts(X))
+            counter = self._counter().fit(columns.texts(as_input(X)))
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
@@ -154,7 +154,7 @@ class BagOfWords(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("dot", self)),)]
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the word counts of the texts.
 
         Parameters

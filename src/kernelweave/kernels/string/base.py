@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kernelweave.common.types import Data
 from kernelweave.kernels.base import OnColumns
@@ -13,6 +13,7 @@ from kernelweave.kernels.compile.examples import View
 from kernelweave.kernels.compile.program import Expression, Layout, Quantity
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.parameters import Parameter
 from kernelweave.kernels.string.string_columns import Strings, Texts, read_column
 from kernelweave.sequences.alphabets import as_alphabet
 
@@ -29,7 +30,7 @@ class StringKernel(OnColumns):
     alphabet, unknown, columns, name : as for `Spectrum`
     """
 
-    alphabet: Any = field(default="dna", kw_only=True)
+    alphabet: Parameter = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
 
     def __post_init__(self) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.numbers import as_number
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import Parameters, label, members, whole
+from kernelweave.kernels.parameters import Parameter, Parameters, label, members, whole
 from kernelweave.kernels.string.hamming import FILTERS, cut, spectrum
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
@@ -69,12 +68,12 @@ class GappedKmer(HammingKernel):
      [  0.   0. 540.]]
     """
 
-    l: Any = 11  # noqa: E741  # the name in all papers
-    k: Any = 7
-    d: Any = None
-    filter: Any = "truncated"
+    l: Parameter = 11  # noqa: E741  # the name in all papers
+    k: Parameter = 7
+    d: Parameter = None
+    filter: Parameter = "truncated"
     both_strands: bool = field(default=True, kw_only=True)
-    centre: Any = field(default=None, kw_only=True)
+    centre: Parameter = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
-from kernelweave.kernels.parameters import Parameters, one_of
+from kernelweave.kernels.parameters import Parameter, Parameters, one_of
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.kernels.string.hamming import Values, spectrum
 from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE
@@ -53,7 +53,7 @@ class Words(Texts):
 
     length: int
 
-    def table(self, X: Data, training: bool) -> SequenceTable:
+    def table(self, X: Tabular, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if some are shorter than the words."""
         table = super().table(X, training)
         absent = self.columns.absent(X)
@@ -186,7 +186,7 @@ class HammingKernel(StringKernel):
         return expressions
 
 
-def as_family(kernel: str, name: str, value: Any) -> object:
+def as_family(kernel: str, name: str, value: Parameter) -> object:
     """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
 
     Parameters

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from kernelweave.kernels.parameters import Parameters, members, whole
+from kernelweave.kernels.parameters import Parameter, Parameters, members, whole
 from kernelweave.kernels.string.hamming import mismatch_values
 from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
 from kernelweave.kernels.string.spectrum import LONGEST
@@ -45,8 +44,8 @@ class Mismatch(HammingKernel):
      [  0.   0. 144.]]
     """
 
-    k: Any = 5
-    m: Any = 1
+    k: Parameter = 5
+    m: Parameter = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
-from kernelweave.kernels.parameters import one_of
+from kernelweave.kernels.parameters import Parameter, one_of
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import Alphabet
@@ -83,7 +82,7 @@ class Spectrum(StringKernel):
      [ 0.  0. 36.]]
     """
 
-    k: Any = 3
+    k: Parameter = 3
     both_strands: bool = field(default=False, kw_only=True)
     store: str = field(default="auto", kw_only=True)
 
@@ -179,7 +178,7 @@ class NGram(Spectrum):
      [0. 0. 3.]]
     """
 
-    alphabet: Any = field(default="bytes", kw_only=True)
+    alphabet: Parameter = field(default="bytes", kw_only=True)
 
     @property
     def parameter(self) -> str:

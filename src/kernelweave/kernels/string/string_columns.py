@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kernelweave.common.core import _core
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.model.files.registry import registered
@@ -35,7 +35,7 @@ class Texts:
     alphabet: Alphabet
     unknown: str
 
-    def table(self, X: Data, training: bool) -> SequenceTable:
+    def table(self, X: Tabular, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if most letters of training data are unknown."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown)
         if training:
@@ -58,7 +58,7 @@ class Strings:
     unknown: str
     length: int
 
-    def table(self, X: Data, training: bool) -> PlaneTable:
+    def table(self, X: Tabular, training: bool) -> PlaneTable:
         """Return the sequences of X; raise ValueError if their lengths differ."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)
@@ -112,9 +112,7 @@ def read_column(
     part, rows = columns.present(X)
     if part is None:
         part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
-    found = part
-    if not isinstance(part, Sequences):
-        found = columns.strings(part)
+    found = part if isinstance(part, Sequences) else columns.strings(part)
     sequences = as_sequences(found, alphabet, unknown=unknown)
     if rows is None:
         return sequences

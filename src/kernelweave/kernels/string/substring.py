@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import as_number, is_whole, not_negative
-from kernelweave.kernels.parameters import one_of
+from kernelweave.kernels.parameters import Parameter, one_of
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.kernels.string.spectrum import LONG_STORES, LONGEST
 from kernelweave.model.files.registry import registered
@@ -76,7 +75,7 @@ class Substring(StringKernel):
      [0. 0. 0.]]
     """
 
-    decay: Any = 0.5
+    decay: Parameter = 0.5
     shortest: int = field(default=1, kw_only=True)
     longest: int | None = field(default=None, kw_only=True)
     weights: tuple[float, ...] | None = field(default=None, kw_only=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
-from kernelweave.kernels.parameters import Parameters
+from kernelweave.kernels.parameters import Parameter, Parameters
 
 SPLITS = (None, "degree", "position", "both")
 Split = str | tuple[tuple[int, int], ...] | None
@@ -86,7 +85,7 @@ def plane_of(part: Parameters, quantity: WdQuantity) -> int:
     return plane
 
 
-def checked_split(name: str, split: Any) -> Split:
+def checked_split(name: str, split: Parameter) -> Split:
     """Return a validated `split`: one of `SPLITS`, or disjoint ranges of positions.
 
     Raises

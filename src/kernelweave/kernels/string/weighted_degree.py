@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.numbers import is_whole
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.parameters import MOST, one_of, whole
+from kernelweave.kernels.parameters import MOST, Parameter, one_of, whole
 from kernelweave.kernels.string.base import EqualLengthKernel
 from kernelweave.kernels.string.wd_quantity import WdQuantity, checked_split, plane_of
 from kernelweave.model.files.registry import registered
@@ -23,9 +22,9 @@ class PositionalKernel(EqualLengthKernel):
     """The base class of weighted degree kernels; see `WeightedDegree` for the parameters."""
 
     degree: int = 20
-    weights: Any = field(default=None, kw_only=True)
-    position_weights: Any = field(default=None, kw_only=True)
-    split: Any = field(default=None, kw_only=True)
+    weights: Parameter = field(default=None, kw_only=True)
+    position_weights: Parameter = field(default=None, kw_only=True)
+    split: Parameter = field(default=None, kw_only=True)
     store: str = field(default="auto", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -214,7 +213,7 @@ class WeightedDegreeShift(PositionalKernel):
      [3.17 8.58]]
     """
 
-    shift: Any = 3
+    shift: Parameter = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

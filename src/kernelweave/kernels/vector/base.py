@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import View
 from kernelweave.kernels.compile.program import Expression, Instruction, Layout
 from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.kernels.parameters import Parameters, checked, members
+from kernelweave.kernels.parameters import Parameter, Parameters, checked, members
 from kernelweave.kernels.vector.gamma import concrete_gamma
 
 
@@ -47,7 +47,7 @@ class VectorKernel(OnColumns):
             parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X, self.quantity)
         return replace(self, columns=self.placed(columns, X), **parameters)
 
-    def placed(self, columns: Encoded, X: Data) -> Encoded:
+    def placed(self, columns: Encoded, X: Tabular) -> Encoded:
         """Return the columns, shifted if that makes the quantity more accurate.
 
         Parameters
@@ -87,7 +87,7 @@ class VectorKernel(OnColumns):
         """The part of the data that the kernel reads."""
         return found(self, Encoded)
 
-    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
+    def instruction(self, source: int, member: Parameters) -> Instruction:
         """Return the instruction of the core that computes the values of a member.
 
         Parameters
@@ -108,9 +108,9 @@ class VectorKernel(OnColumns):
 class ExponentialOfDistance(VectorKernel):
     """exp(-gamma d(x, y)) for a distance d that makes it positive semidefinite."""
 
-    gamma: Any = None
+    gamma: Parameter = None
 
-    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
+    def instruction(self, source: int, member: Parameters) -> Instruction:
         return ("exp", source, member["gamma"])
 
     @property

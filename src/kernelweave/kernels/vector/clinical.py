@@ -10,6 +10,7 @@ from kernelweave.kernels.compile.program import Instruction
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.data.ranged import Ranged, ranged
+from kernelweave.kernels.parameters import Parameters
 from kernelweave.kernels.vector.base import VectorKernel
 from kernelweave.model.files.registry import registered
 
@@ -55,7 +56,7 @@ class Clinical(VectorKernel):
         X = as_input(X)
         return replace(self, columns=ranged(choose(self.columns, X, self.name), X))
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: Parameters) -> Instruction:
         return ("power", source, -1.0 / len(found(self, Ranged).indices), 1.0, 1)
 
     @property

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -78,7 +78,7 @@ class Evaluated(OnColumns):
         negative = find_negative(kernel._matrix(training), self.repair, title)
         return replace(kernel, negative=negative)
 
-    def found_in(self, X: Data) -> Evaluated:
+    def found_in(self, X: Tabular) -> Evaluated:
         """Return the kernel with its columns and parameters determined from X.
 
         Parameters
@@ -91,7 +91,7 @@ class Evaluated(OnColumns):
         """
         return replace(self, columns=encode(self.columns, X, self.name))
 
-    def _read(self, X: Data) -> np.ndarray:
+    def _read(self, X: Tabular) -> np.ndarray:
         """Return the argument of the function: vectors, (n, d), or the texts of a column, (n,)."""
         columns = found(self, Columns)
         if not isinstance(columns, Encoded):
@@ -103,7 +103,7 @@ class Evaluated(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the repaired values of the examples with the training examples.
 
         Parameters
@@ -178,7 +178,7 @@ class Function(Evaluated):
 
     function: Callable[[np.ndarray, np.ndarray], Any]
 
-    def found_in(self, X: Data) -> Evaluated:
+    def found_in(self, X: Tabular) -> Evaluated:
         columns = choose(self.columns, X, self.name)
         return replace(self, columns=columns) if _are_texts(columns, X) else super().found_in(X)
 
@@ -196,7 +196,7 @@ class Function(Evaluated):
         return values
 
 
-def _are_texts(columns: Columns, X: Data) -> bool:
+def _are_texts(columns: Columns, X: Tabular) -> bool:
     """Return whether the columns are a single column of strings."""
     part, _ = columns.present(X)
     if part is None or sp.issparse(part) or len(columns.indices) > 1:

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.core import _core, single_threaded_blas
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.compile.examples import vector_table
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.parameters import LEARNED
@@ -23,7 +23,7 @@ from kernelweave.kernels.parameters import LEARNED
 MEDIAN_EXAMPLES = 1000  # examples over which the median distance is taken: 500,000 pairs
 
 
-def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "dot") -> object:
+def concrete_gamma(gamma: object, columns: Encoded, X: Tabular, quantity: str = "dot") -> object:
     """Return the numeric value of gamma; numbers are returned unchanged.
 
     Parameters

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
+from kernelweave.kernels.parameters import Parameter
 from kernelweave.kernels.vector.base import ExponentialOfDistance, VectorKernel
 from kernelweave.model.files.registry import registered
 
@@ -24,7 +24,7 @@ class NonNegative:
 
     columns: Encoded
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the vectors of the n examples of X; raise ValueError if a value is negative."""
         values = self.columns.values(X)
         if values.min() < 0:
@@ -62,7 +62,7 @@ class ChiSquared(ExponentialOfDistance):
      [0.05 0.07 1.  ]]
     """
 
-    gamma: Any = 1.0
+    gamma: Parameter = 1.0
 
     quantity = "chi2"
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.core import _core
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.model.files.registry import registered
@@ -41,7 +40,7 @@ class IdTable:
 class Positions:
     """The view that consists of the positions of examples in the training data."""
 
-    def table(self, X: Any, training: bool) -> IdTable:
+    def table(self, X: Tabular, training: bool) -> IdTable:
         """Return the positions of the n examples of X in the training data."""
         n = X.shape[0]
         return IdTable(np.arange(n) if training else np.full(n, -1))

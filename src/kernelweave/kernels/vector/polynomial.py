@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from kernelweave.kernels.compile.program import Instruction
+from kernelweave.kernels.parameters import Parameter, Parameters
 from kernelweave.kernels.vector.base import VectorKernel
 from kernelweave.model.files.registry import registered
 
@@ -37,11 +37,11 @@ class Polynomial(VectorKernel):
     (3, 2, 2)
     """
 
-    degree: Any = 3
-    gamma: Any = None
-    coef0: Any = 1.0
+    degree: Parameter = 3
+    gamma: Parameter = None
+    coef0: Parameter = 1.0
 
     quantity = "dot"
 
-    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
+    def instruction(self, source: int, member: Parameters) -> Instruction:
         return ("power", source, member["gamma"], member["coef0"], member["degree"])

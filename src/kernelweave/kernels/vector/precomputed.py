@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -18,6 +18,7 @@ from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input, column
 from kernelweave.kernels.data.views import Grams
+from kernelweave.kernels.parameters import Parameter
 from kernelweave.kernels.vector.matrix_repair import (
     check_repair,
     find_negative,
@@ -114,7 +115,7 @@ class Precomputed(OnColumns):
     0.9
     """
 
-    matrix: Any = field(default=None, repr=False)
+    matrix: Parameter = field(default=None, repr=False)
     repair: str = "clip"
     negative: np.ndarray | None = field(default=None, kw_only=True, repr=False, compare=False)
 
@@ -137,7 +138,7 @@ class Precomputed(OnColumns):
         matrix = kernel._similarities(X, training=True)
         return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _on_row_numbers(self, X: Data) -> Kernel:
+    def _on_row_numbers(self, X: Tabular) -> Kernel:
         """Return the kernel on the column of X that contains row numbers."""
         kernel = replace(self, columns=choose(self.columns, X, self.name))
         if len(kernel.columns.indices) != 1:
@@ -171,7 +172,7 @@ class Precomputed(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Data, training: bool) -> Table:
+    def table(self, X: Tabular, training: bool) -> Table:
         """Return the repaired similarities of the examples to the training examples.
 
         Parameters
@@ -197,7 +198,7 @@ class Precomputed(OnColumns):
     def _repaired(self) -> np.ndarray:
         return np.ascontiguousarray(repaired(self.matrix.values, self.negative))
 
-    def _row_numbers(self, X: Any) -> np.ndarray:
+    def _row_numbers(self, X: Tabular) -> np.ndarray:
         """Return the row numbers in X, shape (n,); 0 for absent examples."""
         part, rows = self.columns.present(X)
         numbers = np.zeros(X.shape[0], dtype=np.int64)
@@ -218,7 +219,7 @@ class Precomputed(OnColumns):
         numbers[slice(None) if rows is None else rows] = whole
         return numbers
 
-    def _similarities(self, X: Data, training: bool) -> np.ndarray:
+    def _similarities(self, X: Tabular, training: bool) -> np.ndarray:
         if training and self.columns.absent(X) is not None:
             raise ValueError(
                 f"{self._title(self)}: the training matrix contains rows of NaN; for absent "

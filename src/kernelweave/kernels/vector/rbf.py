@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Tabular
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance
 from kernelweave.model.files.registry import registered
@@ -42,7 +42,7 @@ class RBF(ExponentialOfDistance):
 
     quantity = "sqdist"
 
-    def placed(self, columns: Encoded, X: Data) -> Encoded:
+    def placed(self, columns: Encoded, X: Tabular) -> Encoded:
         return columns.shifted(X)
 
 

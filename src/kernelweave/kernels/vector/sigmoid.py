@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from kernelweave.common.types import Data
+from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.encoding import encode
-from kernelweave.kernels.parameters import Parameters, checked, members
+from kernelweave.kernels.parameters import Parameter, Parameters, checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
 from kernelweave.model.files.registry import registered
@@ -49,8 +48,8 @@ class Sigmoid(Evaluated):
      [0.41 0.71 1.02]]
     """
 
-    gamma: Any = None
-    coef0: Any = 0.0
+    gamma: Parameter = None
+    coef0: Parameter = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,7 +75,7 @@ class Sigmoid(Evaluated):
             return super().resolve(X)
         return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
 
-    def found_in(self, X: Data) -> Evaluated:
+    def found_in(self, X: Tabular) -> Evaluated:
         columns = encode(self.columns, X, self.name)
         return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
 
