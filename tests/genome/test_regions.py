@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from kernelweave.genome import cut_out, read_bed
+from kernelweave.genome import Region, Regions, cut_out, read_bed
 from kernelweave.sequences import as_sequences, read_sequences
 
 PARTNER = str.maketrans("ACGTN", "TGCAN")
@@ -88,3 +88,16 @@ def test_many_lengths_at_every_offset(genome, tmp_path):
     found = cut_out(read_bed(tmp_path / "a.bed"), sequences)
     assert list(found) == [letters["c1"][a:b] for a, b in places]
     assert np.array_equal(found.lengths, [b - a for a, b in places])
+
+
+def test_regions_that_exceed_the_memory_are_refused(monkeypatch, tmp_path):
+    """A short file stands for any number of letters: its lines may name a whole chromosome."""
+    (tmp_path / "genome.fa").write_text(">chr1\n" + "ACGT" * 1000)
+    genome = read_sequences(tmp_path / "genome.fa")
+    lines = Regions([Region("chr1", 0, 4000, "", "+")] * 50, "many.bed")
+    monkeypatch.setattr("kernelweave.genome.regions.MANY_LETTERS", 100_000)
+    monkeypatch.setattr("kernelweave.genome.regions.free_memory", lambda: 1e6)
+    assert cut_out(lines, genome).n == 50
+    monkeypatch.setattr("kernelweave.genome.regions.free_memory", lambda: 1e5)
+    with pytest.raises(ValueError, match=r"many.bed have 200,000 letters and need .* are free"):
+        cut_out(lines, genome)

@@ -232,3 +232,17 @@ def test_two_stage_solvers_certify_fixed_weights(rng):
     X, y = examples(rng)
     assert MODELS["two stages"].fit(X, y).certifies_ == "machine at given weights"
     assert MODELS["two classes"].fit(X, y).certifies_ == "weights and machine"
+
+
+def test_another_of_the_best_intercepts_is_reported():
+    """All decision values are inside the margin, and both classes have as many examples."""
+    y = np.arange(30) % 2
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    model = MKLClassifier(RBF(1.0), C=0.01).fit(X, y)
+    assert np.abs(model.decision_function(X)).max() < 0.9
+    assert verify(model, X, y).agree
+    model._model = replace(model._model, intercept=model._model.intercept + 0.01)
+    found = verify(model, X, y)
+    assert found.primal == pytest.approx(found.reported_primal)
+    assert not found.intercepts_agree
+    assert "the intercepts are not those that a fit chooses" in repr(found)

@@ -10,6 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from ..engines.memory import free_memory
 from ..sequences import Sequences, as_sequences
 from ..sequences.files import named_errors, opened
 from .chromosome_names import absent_chromosomes, match_chromosomes
@@ -17,6 +18,8 @@ from .chromosome_names import absent_chromosomes, match_chromosomes
 HEADERS = ("#", "track", "browser")  # first words of lines without a region
 NARROW_PEAK_COLUMNS = 10  # BED6+4; the last column is the summit, relative to the start
 POINTS = ("summit", "centre")
+BYTES_OF_LETTER = 2  # while regions are cut out: as text, and packed
+MANY_LETTERS = 1 << 24  # below which free memory is not looked up
 
 
 class Region(NamedTuple):
@@ -304,7 +307,9 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     Raises
     ------
     ValueError
-        If a region is not in the genome; the message names it and both sets of chromosomes.
+        If a region is not in the genome; the message names it and both sets of chromosomes. Or if
+        the sequences would exceed the free memory: regions may overlap, so that a short file can
+        stand for any number of letters.
 
     Examples
     --------
@@ -318,9 +323,22 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     """
     sizes = chromosome_sizes(genome)
     known = _in_genome(regions, sizes)
+    _check_memory(regions)
     indices = {name: i for i, name in enumerate(chromosome_names(genome))}
     texts = [_text(region, genome, indices[known[region.chromosome]]) for region in regions]
     return as_sequences(texts, genome.alphabet)
+
+
+def _check_memory(regions: Regions) -> None:
+    """Raise ValueError if the letters of all regions exceed the free memory."""
+    letters = sum(region.stop - region.start for region in regions)
+    needed = BYTES_OF_LETTER * letters
+    if letters > MANY_LETTERS and needed > (free := free_memory()):
+        raise ValueError(
+            f"the regions of {regions.source} have {letters:,} letters and need "
+            f"{needed / 2**30:.1f} GB, but {free / 2**30:.1f} GB are free; pass fewer or shorter "
+            "regions"
+        )
 
 
 def chromosome_names(genome: Sequences) -> list[str]:

@@ -19,7 +19,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
-from ..common.types import Data
+from ..common.types import Data, Numbers
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
 from ..estimators.survival import BaseSurvival
@@ -58,6 +58,9 @@ class Verification:
     reported_primal, reported_dual, reported_constant, reported_gap : array, likewise
         Values reported by the model. Models of earlier versions do not report the constant model
         (NaN), and their gap is relative to the primal value.
+    intercepts_agree : bool
+        Whether the intercepts are those that a fit chooses for the decision values. Others may be
+        as good: for the hinge loss the best intercepts can form an interval.
     support_vectors_agree : bool
         Whether the support vectors of the model are the training examples `support_` of X.
     statistics_agree : bool
@@ -90,6 +93,7 @@ class Verification:
     reported_dual: np.ndarray
     reported_constant: np.ndarray
     reported_gap: np.ndarray
+    intercepts_agree: bool = True
     support_vectors_agree: bool = True
     statistics_agree: bool = True
     calibration_agrees: bool = True
@@ -101,7 +105,8 @@ class Verification:
         with np.errstate(divide="ignore", invalid="ignore"):  # a primal value of 0
             gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
         return bool(
-            self.support_vectors_agree
+            self.intercepts_agree
+            and self.support_vectors_agree
             and self.statistics_agree
             and self.calibration_agrees
             and np.all(_close(self.primal, self.reported_primal, size))
@@ -117,6 +122,8 @@ class Verification:
             pairs = zip(getattr(self, name), getattr(self, f"reported_{name}"), strict=True)
             values = ", ".join(f"{found:.6g} (reported {said:.6g})" for found, said in pairs)
             lines.append(f"  {name:8} {values}")
+        if not self.intercepts_agree:
+            lines.append("  the intercepts are not those that a fit chooses")
         if not self.support_vectors_agree:
             lines.append("  the support vectors are not the examples `support_` of X")
         if not self.statistics_agree:
@@ -169,42 +176,13 @@ def verify(
     check_is_fitted(model)
     fitted = _certified(model)
     X = check_examples(model, X, reset=False)
-    each = problems = problems_of(model, X, y, sample_weight)
-    n, support = len(problems[0].y) // problems[0].n_outputs, model.support_
-    if support.size and support.max() >= n:
-        raise ValueError(
-            f"X must be the examples that the model was trained on: it has {n}, but "
-            f"support_ contains index {support.max()}"
-        )
-    outputs = sum(problem.n_outputs for problem in problems)
-    if outputs != len(fitted.intercept):
-        raise ValueError(
-            f"y must be the targets of the fit: they give {outputs} problems, but the model "
-            f"has {len(fitted.intercept)} decision functions"
-        )
-    costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
-    shares, counted = _shares(costs.sum(axis=0)), np.any(costs > 0, axis=0)
-    weights = fitted.weights[: fitted.n_weight_vectors]
-    if len(weights) < len(problems):
-        problems = [Problem.sharing(problems)]
-    alpha = np.zeros((len(fitted.intercept), n))
-    alpha[:, support] = fitted.dual_coef
-    varying = fitted.compiled.varying
-    values = _Outputs(fitted, alpha, counted, shares)
-    values.add_all(X, support, model.n_jobs)
-    found = [
-        _values(
-            _certified_problem(model, problem, theta, varying),
-            alpha[rows],
-            values.F[rows],
-            values.s[rows][:, varying],
-            theta[varying],
-            bias - problem.centre,
-        )
-        for problem, theta, rows, bias in _rows(problems, weights, fitted.intercept)
-    ]
-    unknown = np.full(len(weights), np.nan)  # models of earlier versions do not report it
-    primal, dual, constant, gap = np.array(found).T
+    problems = problems_of(model, X, y, sample_weight)
+    _check_sizes(fitted, problems)
+    outputs = _Outputs.of(fitted, problems)
+    outputs.add_all(X, model.support_, model.n_jobs)
+    solutions = list(_solutions(model, problems, outputs))
+    primal, dual, constant, gap = np.array([one.values() for one in solutions]).T
+    unknown = np.full(len(primal), np.nan)  # models of earlier versions do not report it
     return Verification(
         primal=primal,
         dual=dual,
@@ -214,10 +192,27 @@ def verify(
         reported_dual=np.atleast_1d(model.dual_objective_),
         reported_constant=np.atleast_1d(getattr(model, "constant_objective_", unknown)),
         reported_gap=np.atleast_1d(model.duality_gap_),
+        intercepts_agree=all(one.intercepts_agree() for one in solutions),
         support_vectors_agree=_support_vectors_agree(fitted, X, model.n_jobs),
-        statistics_agree=values.statistics_agree(),
-        calibration_agrees=calibration_agrees(model, X, y, each),
+        statistics_agree=outputs.statistics_agree(),
+        calibration_agrees=calibration_agrees(model, X, y, problems),
     )
+
+
+def _check_sizes(model: Model, problems: list[Problem]) -> None:
+    """Raise ValueError if the training data have too few examples or another number of outputs."""
+    n, support = len(problems[0].y) // problems[0].n_outputs, model.support
+    if support is not None and support.size and support.max() >= n:
+        raise ValueError(
+            f"X must be the examples that the model was trained on: it has {n}, but "
+            f"support_ contains index {support.max()}"
+        )
+    outputs = sum(problem.n_outputs for problem in problems)
+    if outputs != len(model.intercept):
+        raise ValueError(
+            f"y must be the targets of the fit: they give {outputs} problems, but the model "
+            f"has {len(model.intercept)} decision functions"
+        )
 
 
 def _certified(model: FittedEstimator) -> Model:
@@ -295,33 +290,71 @@ def _certified_problem(
     return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 
-def _rows(problems: list[Problem], weights: np.ndarray, bias: np.ndarray) -> Iterator[Any]:
-    """Yield each problem with its weights, (M,), and the rows and intercepts of its outputs."""
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """The part of a model that solves one problem, with the outputs of its kernels.
+
+    Attributes
+    ----------
+    problem : Problem
+        The problem that was certified.
+    alpha, F : arrays of shape (n_outputs, n)
+        Dual variables, and decision values without intercept.
+    s : array of shape (n_outputs, M)
+        Squared block norms.
+    theta : array of shape (M,)
+    bias : array of shape (n_outputs,)
+        Intercepts for the targets of the problem, which are centred.
+    """
+
+    problem: Problem
+    alpha: np.ndarray
+    F: np.ndarray
+    s: np.ndarray
+    theta: np.ndarray
+    bias: np.ndarray
+
+    def values(self) -> tuple[float, float, float, float]:
+        """Return primal, dual and constant objective value, and the gap."""
+        problem, alpha, s = self.problem, self.alpha.ravel(), self.s.sum(axis=0)
+        inside = np.clip(alpha, *problem.risk.bounds)
+        alpha = np.where(np.abs(alpha - inside) <= BOUND_ROUNDING * np.abs(inside), inside, alpha)
+        primal = problem.primal(self.F.ravel(), s, self.theta, self.bias)
+        dual = problem.dual(alpha, s) - problem.risk.infeasibility_gain(alpha, self.bias)
+        return primal, dual, problem.constant, problem.gap(primal, dual)
+
+    def intercepts_agree(self) -> bool:
+        """Return whether the intercepts are the best ones; of an interval, its midpoint."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            constant = not self.theta.any()
+            best = self.problem.constant_model[1] if constant else self._best_bias()
+            size = np.abs(self.F).max(initial=0.0) + np.abs(best)
+        return bool(np.all(_close(np.asarray(best), self.bias, size)))
+
+    def _best_bias(self) -> Numbers:
+        return self.problem.best_bias(self.F.ravel())
+
+
+def _solutions(
+    model: FittedEstimator, problems: list[Problem], outputs: _Outputs
+) -> Iterator[_Solution]:
+    """Yield the solution of each problem; outputs that share their weights have one."""
+    fitted: Model = model._model
+    weights, varying = fitted.weights[: fitted.n_weight_vectors], fitted.compiled.varying
+    if len(weights) < len(problems):
+        problems = [Problem.sharing(problems)]
     first = 0
     for problem, theta in zip(problems, weights, strict=True):
         rows = slice(first, first + problem.n_outputs)
-        yield problem, theta, rows, bias[rows]
         first = rows.stop
-
-
-def _values(
-    problem: Problem,
-    alpha: np.ndarray,
-    F: np.ndarray,
-    s: np.ndarray,
-    theta: np.ndarray,
-    bias: np.ndarray,
-) -> tuple[float, float, float, float]:
-    """Return primal, dual and constant objective value, and the gap.
-
-    alpha and F have shape (outputs, n), s has shape (outputs, M).
-    """
-    flat, total = alpha.ravel(), s.sum(axis=0)
-    inside = np.clip(flat, *problem.risk.bounds)
-    flat = np.where(np.abs(flat - inside) <= BOUND_ROUNDING * np.abs(inside), inside, flat)
-    primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)
-    return primal, dual, problem.constant, problem.gap(primal, dual)
+        yield _Solution(
+            _certified_problem(model, problem, theta, varying),
+            outputs.alpha[rows],
+            outputs.F[rows],
+            outputs.s[rows][:, varying],
+            theta[varying],
+            fitted.intercept[rows] - problem.centre,
+        )
 
 
 class _Outputs:
@@ -329,6 +362,8 @@ class _Outputs:
 
     Attributes
     ----------
+    alpha : array of shape (n_outputs, n)
+        Dual variables.
     F : array of shape (n_outputs, n)
         Decision values without intercept; 0 for examples without cost, whose kernel values may be
         infinite.
@@ -339,29 +374,37 @@ class _Outputs:
     def __init__(
         self, model: Model, alpha: np.ndarray, counted: np.ndarray, shares: np.ndarray
     ) -> None:
-        self._model, self._alpha, self._counted, self._shares = model, alpha, counted, shares
+        self._model, self.alpha, self._counted, self._shares = model, alpha, counted, shares
         n_outputs, n = alpha.shape
         self.F, self.s = np.zeros((n_outputs, n)), np.zeros(model.weights.shape)
         self._means, self._squares = np.zeros_like(self.s), np.zeros_like(self.s)
         self._views = view_numbers(model.compiled.views)
         self._by_view = np.zeros((n, n_outputs, self._views.max() + 1))
 
+    @classmethod
+    def of(cls, model: Model, problems: list[Problem]) -> _Outputs:
+        """Return the outputs of a model before kernels are evaluated: 0."""
+        costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
+        alpha = np.zeros(costs.shape)
+        alpha[:, model.support] = model.dual_coef
+        return cls(model, alpha, np.any(costs > 0, axis=0), _shares(costs.sum(axis=0)))
+
     def add_all(self, X: Data, support: np.ndarray, n_jobs: int | None) -> None:
         """Evaluate all kernels on the training examples X."""
-        last, n = 0, self._alpha.shape[1]
+        last, n = 0, self.alpha.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
             for kernel in each_kernel(self._model.compiled):
                 members = slice(last, last + kernel.n_kernels)
                 last = members.stop
                 for rows, K, columns in _blocks(kernel, X, support, n, n_jobs):
-                    g = K @ self._alpha[:, columns].T  # (members, rows, n_outputs)
+                    g = K @ self.alpha[:, columns].T  # (members, rows, n_outputs)
                     g[:, ~self._counted[rows]] = 0.0
                     self._add(members, rows, g)
 
     def _add(self, members: slice, rows: slice, g: np.ndarray) -> None:
         """Add the outputs g of some kernels for some examples."""
         weights, shares = self._model.weights[:, members], self._shares[rows]
-        self.s[:, members] += np.einsum("mro,or->om", g, self._alpha[:, rows])
+        self.s[:, members] += np.einsum("mro,or->om", g, self.alpha[:, rows])
         contributions = np.einsum("om,mro->mro", weights, g)
         self.F[:, rows] += contributions.sum(axis=0).T
         self._means[:, members] += np.einsum("r,mro->om", shares, contributions)
