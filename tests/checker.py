@@ -153,6 +153,50 @@ def survival_certificate(K, time, event, C, alpha, theta, bias, loss, norm, ties
     return Values(float(primal), float(-conjugate - 0.5 * _dual_norm(s, theta, norm)), constant)
 
 
+def classes_certificate(K, codes, C, alpha, theta, bias, loss, norm, tau=0.0):
+    """Return the values of a joint model of several classes, as `certificate` does.
+
+    Parameters
+    ----------
+    codes : classes from 0 on, shape (n,); C : costs, shape (n,).
+    alpha : shape (classes, n); bias : shape (classes,).
+    loss : "logistic", log sum_k exp f_k - f_c, or "hinge", max_k ([k != c] + f_k) - f_c.
+
+    Notes
+    -----
+    With p = [k = c] - alpha / C, a distribution over the classes for each example, the conjugate is
+    C sum p log p for the logistic loss and C (p_c - 1) for the hinge.
+    """
+    own = codes == np.arange(len(alpha))[:, None]
+    paid, size = C > 0, _check_weights(theta, norm)
+    sums = alpha.sum(axis=1) if tau is not None else np.zeros(len(alpha))
+    _check_sum(alpha, sums, 0.0)
+    _check_sum(alpha.T, alpha.sum(axis=0), 0.0)
+    p = own[:, paid] - alpha[:, paid] / C[paid]
+    if np.any(p < -FEASIBLE) or np.any(alpha[:, ~paid]):
+        raise Infeasible("an alpha is outside its bounds")
+    if tau is None and np.any(bias):
+        raise Infeasible(f"there is no intercept, but the bias is {bias}")
+    g = np.einsum("mij,cj->mci", K, alpha)
+    s = np.maximum(np.einsum("mci,ci->m", g, alpha), 0)
+    f = np.einsum("m,mci->ci", theta, g) + np.reshape(bias, (-1, 1))
+    each, totals = np.arange(len(codes)), np.array([C[row].sum() for row in own])
+    if loss == "logistic":
+        top = f.max(axis=0)
+        cost = C @ (np.log(np.exp(f - top).sum(axis=0)) + top - f[codes, each])
+        conjugate = np.sum(C[paid] * p * np.log(np.where(p > 0, p, 1)))
+        shares = totals[totals > 0] / C.sum()
+        constant = -C.sum() * np.sum(shares * np.log(shares))
+        constant = constant if tau is not None else C.sum() * np.log(len(alpha))
+    else:
+        cost = C @ ((f + ~own).max(axis=0) - f[codes, each])
+        conjugate = np.sum(C[paid] * (p[own[:, paid]] - 1))
+        constant = min(C.sum(), 2 * (C.sum() - totals.max())) if tau is not None else C.sum()
+    primal = cost + 0.5 * size * (theta @ s)
+    dual = -conjugate - bias @ sums - 0.5 * _dual_norm(s, theta, norm)
+    return Values(float(primal), float(dual), float(constant))
+
+
 def _cox_terms(time, event, C, ties):
     """Return (cost, weights of examples at risk, events' cost vector) of each term of the sum."""
     w, terms = C / C.max(), []

@@ -6,10 +6,12 @@
 //   subject to            sum_k alpha_ik = 0,  alpha_ik <= C_i [k = c_i],
 //                         sum_i alpha_ik = sum_i start_ik  (with an intercept)
 //
-// Block coordinate descent: the K alphas of one example are solved exactly, by sorting (Crammer and
-// Singer, section 6). The sums over examples are kept by the method of multipliers, with the biases
-// as multipliers. With G_ik = outputs_ik + bias_k + [k != c_i] and p_ik = [k = c_i] - alpha_ik /
-// C_i, the duality gap is the sum of C_i sum_k p_ik (max G_i - G_ik).
+// Passes of block coordinate descent, in which the K alphas of one example are solved exactly by
+// sorting (Crammer and Singer, section 6), alternate with conjugate gradients on the face of the
+// alphas that can move either way (More and Toraldo 1991). The sums over examples are kept by the
+// method of multipliers, with the biases as multipliers. With G_ik = outputs_ik + bias_k + [k !=
+// c_i] and p_ik = [k = c_i] - alpha_ik / C_i, the duality gap is the sum of C_i sum_k p_ik (max G_i
+// - G_ik).
 #pragma once
 #include <cstdint>
 #include <span>
