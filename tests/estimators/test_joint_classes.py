@@ -170,7 +170,9 @@ def test_models_survive_files(wine, loss, tmp_path):
     loaded = kernelweave.load(tmp_path / "model.kw")
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert verify(loaded, X, y).agree
-    assert list(model.weights_frame()["output"].unique()) == list(loaded.weights_frame()["output"].unique())
+    assert list(model.weights_frame()["output"].unique()) == list(
+        loaded.weights_frame()["output"].unique()
+    )
     added = model.contributions(X).sum(axis=2) + model.intercept_
     np.testing.assert_allclose(added, model.decision_function(X))
 

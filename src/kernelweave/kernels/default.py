@@ -155,9 +155,7 @@ def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
     ]
 
 
-def _of_pairs(
-    table: Contents, indices: list[int], X: Data, weights: np.ndarray
-) -> list[Kernel]:
+def _of_pairs(table: Contents, indices: list[int], X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return an RBF kernel for each pair of some columns.
 
     There is none for the only two columns of a kind, which have kernels already.
