@@ -38,7 +38,7 @@ def test_a_step_is_run_once(run, tmp_path, capsys):
     assert len(calls) == 2
 
 
-def test_a_run_that_was_stopped_goes_on(run, tmp_path):
+def test_a_stopped_run_resumes(run, tmp_path):
     def stopped():
         raise KeyboardInterrupt
 

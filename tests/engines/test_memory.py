@@ -87,7 +87,7 @@ def test_free_memory_is_read_from_meminfo(tmp_path):
     assert system(tmp_path, 5000) == 5000 * 1024
 
 
-def test_free_memory_is_unknown_where_nothing_tells(tmp_path):
+def test_free_memory_is_unknown_without_system_files(tmp_path):
     assert free_memory(tmp_path) == np.inf
 
 

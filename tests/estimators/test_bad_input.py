@@ -220,7 +220,7 @@ def test_other_names_of_columns_at_predict(Estimator, kernels, library, X, y):
 
 
 @every_estimator
-def test_kernels_that_tell_nothing_apart(Estimator, X, y):
+def test_constant_kernels_are_refused(Estimator, X, y):
     X[:, 0] = 5.0
     for kernel in (RBF(1.0, columns=[0]), Linear(columns=[0])):
         with pytest.raises(ValueError, match="is constant on the training data"):
