@@ -105,7 +105,7 @@ fork_while(make, lambda: make().duality_gap_ <= 1e-3, times=10)
 """) == ["0", "0"]
 
 
-def test_blas_has_its_threads_back_when_all_threads_are_done():
+def test_blas_threads_are_restored_after_all_threads_end():
     assert run("""
 from threadpoolctl import threadpool_info
 threads = lambda: [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -125,7 +125,7 @@ def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
     assert same(model, expected)
 
 
-def test_a_worker_that_retires(client, undisturbed, monkeypatch):
+def test_fits_survive_a_retiring_worker(client, undisturbed, monkeypatch):
     monkeypatch.setattr(sharded, "MOST_LOCAL", 100)
     expected, seconds = undisturbed
     first = next(iter(client.scheduler_info()["workers"]))

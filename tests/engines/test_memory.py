@@ -50,7 +50,7 @@ def test_a_sample_of_the_kernels_needs_less(data, little, monkeypatch):
     assert MKLClassifier(FAMILY, norm=1, solver="mwu", **settings).fit(*data).duality_gap_ <= 0.1
 
 
-def test_a_sample_that_is_too_large_is_refused(data, little, monkeypatch):
+def test_mwu_samples_beyond_memory_are_refused(data, little, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver="mwu")
     with pytest.raises(ValueError, match="2,000 kernels on 200 examples need"):

@@ -80,7 +80,7 @@ def test_parameters(Estimator, name, value, message, X, y):
         model.predict(X)
 
 
-def test_a_norm_that_is_no_norm_at_all(X, y):
+def test_objects_that_are_no_norm_are_refused(X, y):
     with pytest.raises(TypeError, match="norm must be a number p >= 1, inf, or an object"):
         MKLClassifier(RBF(0.5), norm="l2").fit(X, y)
 

@@ -476,7 +476,7 @@ def test_elastic_weights_of_equal_kernels_are_equal():
 
 
 @pytest.mark.parametrize("mix", [0, 1, -0.1, np.nan, "half"])
-def test_elastic_refuses_a_mix_that_is_none(mix):
+def test_elastic_refuses_invalid_mixes(mix):
     with pytest.raises(ValueError, match="mix must be a number above 0 and below 1"):
         norms.Elastic(mix)
 

@@ -105,7 +105,7 @@ def test_a_search_bounds_each_fit(data):
     assert any("raise max_time=1e-09 or tol" in str(one.message) for one in caught)
 
 
-def test_a_limit_that_was_not_set_is_not_named(data):
+def test_warnings_do_not_name_unset_limits(data):
     with pytest.warns(ConvergenceWarning, match="raise max_iter=1 or tol") as caught:
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
     assert "max_time" not in str(caught[0].message)

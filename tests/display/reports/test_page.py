@@ -153,7 +153,7 @@ def test_models_on_sequences_show_their_words(kernel, drawn, sequences, tmp_path
         np.testing.assert_allclose(logo["heights"], found.W[:, logo["positions"]], rtol=1e-4)
 
 
-def test_every_class_has_words_of_its_own(sequences, tmp_path):
+def test_reports_have_one_section_of_words_per_class(sequences, tmp_path):
     X, _ = sequences
     model = MKLClassifier(WeightedDegree(2)).fit(X, np.arange(len(X)) % 3)
     titles = [one["title"] for one in whole(written(tmp_path / "r.html", model))]

@@ -299,7 +299,7 @@ def test_wrong_paths_are_noticed_before_anything_is_computed(tmp_path, path):
         model.set_params(checkpoint=3).fit(X, X[:, 0] > 0)
 
 
-def test_a_write_that_fails_is_a_warning_and_the_fit_goes_on(stopped, monkeypatch):
+def test_failed_checkpoint_writes_warn_and_fits_continue(stopped, monkeypatch):
     model, X, y, file = stopped
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
 

@@ -404,7 +404,7 @@ def test_stops_after_max_iter(rng):
     assert len(result.history) == 4
 
 
-def test_core_refuses_arrays_that_do_not_fit():
+def test_skm_in_the_core_refuses_unequal_lengths():
     one = np.ones(2)
     with pytest.raises(ValueError, match="differ in length"):
         _core.solve_skm(
