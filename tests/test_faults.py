@@ -249,7 +249,7 @@ print(MKLClassifier(kernels.RBF([0.1, 1.0])).fit(X, y).duality_gap_ <= 1e-3)
     assert lines == [str(INTERRUPTS), "True"]
 
 
-def test_a_clock_that_jumps_does_not_matter(tmp_path, monkeypatch):
+def test_clock_jumps_do_not_change_results(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = X[:, 0] * X[:, 1] > 0

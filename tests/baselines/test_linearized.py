@@ -54,7 +54,7 @@ def test_fourier_features_approach_the_kernels(rng):
     np.testing.assert_allclose(second @ second.T, rbf_kernel(X, gamma=1.0), atol=0.05)
 
 
-def test_close_to_the_machine_on_the_sum(rng):
+def test_linearized_predictions_agree_with_the_exact_sum(rng):
     X, y = data(rng)
     linear = LinearizedMKL(FAMILY, n_components=80, random_state=0).fit(X, y)
     exact = MKLClassifier(FAMILY, norm=np.inf, loss="squared_hinge").fit(X, y)
@@ -81,7 +81,7 @@ def test_no_warning_on_real_data(family, loss, name, load_real):
     assert model.score(X, y) > 0.75
 
 
-def test_the_intercept_is_that_of_the_features_as_they_are(rng):
+def test_the_intercept_refers_to_uncentred_features(rng):
     X, y = data(rng)
     model = LinearizedMKL(FAMILY, random_state=0).fit(X, y)
     values = model._map(X, 1) @ model.coef_[0] + model.intercept_[0]

@@ -47,7 +47,7 @@ def test_weights_are_repetitions(rng):
     assert set(weighed.predict(X)) <= {"no", "yes"}
 
 
-def test_it_finds_splice_sites():
+def test_markov_chains_find_splice_sites():
     X, y = make_splice(4000, 0.3)
     model = MarkovChain(1).fit(X[:3000], y[:3000])
     assert roc_auc_score(y[3000:], model.decision_function(X[3000:])) > 0.95

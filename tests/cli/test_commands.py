@@ -50,7 +50,7 @@ def test_debug_shows_the_whole_error(tmp_path):
     assert isinstance(result.exception, FileNotFoundError)
 
 
-def test_an_interrupted_command_says_so(run, monkeypatch):
+def test_an_interrupted_command_reports_the_interrupt(run, monkeypatch):
     def interrupt(path, **_):
         raise KeyboardInterrupt
 

@@ -46,7 +46,7 @@ def test_the_summary_is_readable(run, table):
         assert part in text
 
 
-def test_quiet_says_nothing(run, table):
+def test_quiet_prints_nothing(run, table):
     assert run("fit", table, "--target", "back", *KERNELS, "--quiet").output == ""
 
 
@@ -192,14 +192,14 @@ def test_standard_input_is_scored_as_a_file(run, two_files, monkeypatch):
     assert len(pd.read_csv("scores.tsv.gz", sep="\t", comment="#")) == len(read_sequences(sites))
 
 
-def test_info_tells_what_fit_told(run, table):
+def test_info_prints_the_results_of_fit(run, table):
     fitted = json.loads(run("fit", table, "--target", "back", *KERNELS, "--json").output)
     told = json.loads(run("info", "model.kw", "--json").output)
     assert all(told[name] == fitted[name] for name in told)
     assert "relative duality gap" in run("info", "model.kw").output
 
 
-def test_compare_scores_three_machines(run, table):
+def test_compare_scores_three_models(run, table):
     found = json.loads(
         run("compare", table, "--target", "back", *KERNELS, "--cv", 2, "--json").output
     )

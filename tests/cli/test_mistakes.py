@@ -85,7 +85,7 @@ def test_every_mistake_is_one_line_and_leaves_no_file(models, run):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk_is_told(models, run):
+def test_a_full_disk_is_reported(models, run):
     """A device is written to, and never replaced."""
     text = run("predict", "sites.kw", "sites.fa", "-o", "/dev/full", code=2).stderr
     assert "No space left on device" in text
@@ -117,7 +117,7 @@ def test_interrupted_training_keeps_its_checkpoint(run, table, monkeypatch):
     assert not Path("kept.0").exists()
 
 
-def test_colours_are_for_terminals_that_want_them(models, run, monkeypatch):
+def test_colours_follow_the_terminal_and_no_color(models, run, monkeypatch):
     assert "\x1b" not in run("info", "table.kw").output
     monkeypatch.setenv("FORCE_COLOR", "1")
     coloured = run("info", "table.kw", color=True).output
@@ -128,7 +128,7 @@ def test_colours_are_for_terminals_that_want_them(models, run, monkeypatch):
     assert len(plain) <= len(coloured)
 
 
-def test_quiet_says_nothing(models, run):
+def test_quiet_prints_nothing(models, run):
     for call in (
         "scan sites.kw sites.fa --top 1",
         "explain sites.kw sites.fa",

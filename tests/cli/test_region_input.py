@@ -117,7 +117,7 @@ def test_chromosomes_that_do_not_match_are_listed_with_those_of_the_genome(run, 
     assert "no chromosome I, II; the file has I, II, the genome has chr1, chr2, chr3" in text
 
 
-def test_regions_without_a_genome_ask_for_one(run, model):
+def test_regions_require_a_genome(run, model):
     for call in (("predict", model), ("explain", model)):
         text = run(*call, "peaks.narrowPeak", code=2).stderr
         assert "peaks.narrowPeak: regions need --genome" in text

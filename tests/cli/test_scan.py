@@ -23,7 +23,7 @@ def all_scores(model, genome):
     return np.concatenate([block.scores for block in scan(load(model), genome)])
 
 
-def test_what_is_written_is_what_was_asked_for(run, scanned):
+def test_scan_options_select_the_output(run, scanned):
     scores = all_scores(*scanned)
     above = run("scan", *scanned, "--threshold", 0.1, "-q").output.splitlines()
     assert len(above) == (scores > 0.1).sum()
@@ -36,7 +36,7 @@ def test_what_is_written_is_what_was_asked_for(run, scanned):
         assert len(file.readlines()) == len(scores)
 
 
-def test_the_name_of_the_output_says_what_it_is(run, scanned, tmp_path):
+def test_the_output_name_selects_the_format(run, scanned, tmp_path):
     run("scan", *scanned, "--all", "-q", "-o", "all.bedgraph")
     assert len((tmp_path / "all.bedgraph").read_text().split("\n")[0].split("\t")) == 4
     text = run("scan", *scanned, "-o", "all.doc", "-q", code=2).output
@@ -95,7 +95,7 @@ def test_tracks_have_the_value_of_a_window_at_its_centre(run, symmetric, tmp_pat
     assert [(int(a), int(b)) for _, a, b, _ in rows] == [(h[1], h[1] + 10) for h in every]
 
 
-def test_a_track_has_at_a_base_the_score_that_variants_has_there(run, symmetric, tmp_path):
+def test_track_values_equal_variant_scores(run, symmetric, tmp_path):
     run("scan", *symmetric, "--all", "-o", "c.bedgraph")
     rows = [line.split("\t") for line in (tmp_path / "c.bedgraph").read_text().splitlines()]
     track = {int(a): float(value) for _, a, _, value in rows}

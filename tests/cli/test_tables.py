@@ -28,7 +28,7 @@ def test_parquet_in_and_out_is_text_in_and_out(run, table, monkeypatch):
     assert packed["prediction"].tolist() == text["prediction"].tolist()
 
 
-def test_polars_reads_what_was_written(run, table):
+def test_polars_reads_written_parquet_files(run, table):
     polars = pytest.importorskip("polars")
     run("fit", table, "--target", "back", *KERNELS, "-q")
     run("predict", "model.kw", table, "-o", "scores.parquet")
@@ -60,7 +60,7 @@ def test_only_some_columns(run, table):
     assert "--columns: there is no column 'nope'" in run(*wrong, code=2).output
 
 
-def test_a_column_of_sequences_is_what_counts(run, two_files):
+def test_fit_uses_the_column_of_sequences(run, two_files):
     texts = [*read_sequences(two_files[0]), *read_sequences(two_files[1])]
     first = len(read_sequences(two_files[0]))
     y = np.repeat([1, 0], [first, len(texts) - first])

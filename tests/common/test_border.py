@@ -61,7 +61,7 @@ def test_sequences_that_lie_are_refused(what):
         Sequences(alphabet, **parts)[parts["n"] - 1]
 
 
-def test_the_core_keeps_the_arrays_that_it_shows():
+def test_the_core_keeps_viewed_arrays_alive():
     packed = Sequences(DNA, n=1, length=4, data=words(0b1010, 0b1100)).packed
     assert packed.codes(0) == bytes([0, 1, 2, 3])
 

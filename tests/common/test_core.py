@@ -117,7 +117,7 @@ assert _core.simd_level() == _core.simd_levels()[-1]
 
 
 @pytest.mark.parametrize("level", ["sse9", *KNOWN_LEVELS[len(_core.simd_levels()) :]])
-def test_other_levels_are_errors_that_name_what_is_accepted(level):
+def test_unknown_simd_levels_are_errors_that_name_accepted_ones(level):
     done = run_python("from kernelweave import MKLClassifier", level=level)
     assert done.returncode != 0
     accepted = ", ".join(_core.simd_levels())

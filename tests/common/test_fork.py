@@ -105,7 +105,7 @@ fork_while(make, lambda: make().duality_gap_ <= 1e-3, times=10)
 """) == ["0", "0"]
 
 
-def test_blas_has_its_threads_back_when_all_threads_are_done():
+def test_blas_threads_are_restored_after_all_threads_end():
     assert run("""
 from threadpoolctl import threadpool_info
 threads = lambda: [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
@@ -118,7 +118,7 @@ print(threads() == before)
 
 
 @pytest.mark.parametrize("child", ["sys.exit(0)", "os._exit(0)"])
-def test_what_a_lost_thread_holds_is_no_leak(child):
+def test_objects_of_lost_threads_are_not_reported_as_leaks(child):
     """A child never frees what other threads held, nor does a process what daemons hold."""
     done = subprocess.run(  # Python 3.12 and later warn of such forks
         [sys.executable, "-W", "ignore", "-c", PREAMBLE + LOST.format(child=child)],

@@ -84,7 +84,7 @@ def test_no_client():
         DaskMKLClassifier(RBF(0.1), client="tcp://here").fit(rows(), Y)
 
 
-def test_a_client_that_is_closed(cluster_of_threads):
+def test_a_closed_client_is_an_error(cluster_of_threads):
     client = Client(cluster_of_threads, set_as_default=False)
     client.close()
     with pytest.raises(ClusterError, match="client must be running, but is closed"):

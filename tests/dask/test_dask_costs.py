@@ -69,7 +69,7 @@ def vectors():
 
 
 @pytest.mark.parametrize("make", [sequences, vectors])
-def test_fifty_simulated_machines(make, monkeypatch):
+def test_costs_match_bytes_on_fifty_simulated_machines(make, monkeypatch):
     """What is sent and received is what the model says, to 20 percent."""
     tuning = PlanTuning(active_sets=ActiveSetTuning(many_examples=300))
     monkeypatch.setattr("kernelweave.optimization.plan.TUNING_OF_PLANS", tuning)
@@ -85,7 +85,7 @@ def test_fifty_simulated_machines(make, monkeypatch):
     assert sum(received for _, _, received in passes) == pytest.approx(brought, rel=0.2)
 
 
-def test_more_machines_take_less_time_until_the_network_rules():
+def test_predicted_time_falls_with_machines_up_to_network_time():
     one = Pass(n=1e8, q=1e6, example_bytes=800, pair_seconds=1e-9)
     seconds = [one.seconds(Machines(count, threads=16)) for count in (1, 10, 50, 10**6)]
     assert seconds[0] > 9 * seconds[1] > 40 * seconds[2]

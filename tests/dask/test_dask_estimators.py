@@ -300,7 +300,7 @@ def test_a_checkpoint_resumes(client, table, parts, tmp_path, monkeypatch):
         DaskMKLClassifier(**given).fit(other, parts[1])
 
 
-def test_progress_tells_of_bytes(client, parts, capsys):
+def test_progress_on_a_cluster_prints_bytes(client, parts, capsys):
     DaskMKLClassifier(MIXED, verbose=1, working_set=40).fit(*parts)
     shown = capsys.readouterr().err
     for word in ("iteration", "duality gap", "sent", "left"):

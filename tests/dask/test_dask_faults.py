@@ -125,7 +125,7 @@ def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
     assert same(model, expected)
 
 
-def test_a_worker_that_retires(client, undisturbed, monkeypatch):
+def test_fits_survive_a_retiring_worker(client, undisturbed, monkeypatch):
     monkeypatch.setattr(sharded, "MOST_LOCAL", 100)
     expected, seconds = undisturbed
     first = next(iter(client.scheduler_info()["workers"]))
@@ -219,7 +219,7 @@ def scheduler():
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
 @pytest.mark.parametrize("moment", np.linspace(0.7, 2.0, 10 if MANY else 1))
-def test_a_scheduler_that_is_gone_is_an_error(moment, how, scheduler, monkeypatch):
+def test_a_lost_scheduler_is_an_error(moment, how, scheduler, monkeypatch):
     monkeypatch.setattr("kernelweave.dask.cluster.RESPONSE_SECONDS", 7.5)
     process, address = scheduler
     with Client(address, timeout=5) as client:
@@ -233,7 +233,7 @@ def test_a_scheduler_that_is_gone_is_an_error(moment, how, scheduler, monkeypatc
         process.kill()
 
 
-def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
+def test_a_scheduler_that_closes_its_connection_is_lost(scheduler, monkeypatch):
     """A question to a scheduler that was killed may fail before its client says so."""
     monkeypatch.setattr("kernelweave.dask.cluster.POLL_SECONDS", 0.01)
     monkeypatch.setattr("kernelweave.dask.cluster.CHECK_SECONDS", 0.0)

@@ -67,7 +67,7 @@ def test_bad_files(tmp_path):
 @pytest.mark.parametrize(
     "kernel", [WeightedDegree(6), WeightedDegree(4, split="degree"), Spectrum(3)]
 )
-def test_the_model_of_one_machine(kernel, fasta, client):
+def test_models_of_files_in_blocks_equal_local_models(kernel, fasta, client):
     folder, X, y = fasta
     blocks = read_sequences(str(folder / "*.fa"), blocksize=8000)
     ours = DaskMKLClassifier(kernel, tol=1e-4).fit(blocks, y)
@@ -87,7 +87,7 @@ def test_lengths_that_differ_name_the_file(fasta, client):
         DaskMKLClassifier(WeightedDegree(6)).fit(read_sequences(str(folder / "*.fa")), y)
 
 
-def test_a_file_that_is_gone(fasta, client):
+def test_a_missing_sequence_file_is_an_error(fasta, client):
     folder, _, y = fasta
     blocks = read_sequences(str(folder / "*.fa"))
     (folder / "b.fa").unlink()

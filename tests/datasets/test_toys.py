@@ -37,7 +37,7 @@ def test_the_largest_width_is_never_chosen_for_stars(star_machines):
     assert all(machine.weights_[-1] == 0 for machine in star_machines)
 
 
-def test_stars_that_have_parted_are_told_apart(star_machines):
+def test_separated_stars_are_classified(star_machines):
     errors = []
     for radius, machine in zip(RADII, star_machines, strict=True):
         X, y = make_stars(2000, outer_radius=radius, random_state=1)

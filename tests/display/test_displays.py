@@ -96,7 +96,7 @@ def test_weights_that_are_all_zero_can_be_drawn():
     assert display.ax_.get_xlim() == (0.0, 1.0)
 
 
-def test_convergence_shows_every_turn_and_the_tolerance(regressor):
+def test_convergence_display_has_every_iteration_and_the_tolerance(regressor):
     display = ConvergenceDisplay.from_estimator(regressor)
     seconds, gaps = display.lines_[0].get_data()
     assert len(display.lines_) == 1

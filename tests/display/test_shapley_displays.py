@@ -39,7 +39,7 @@ def test_beeswarm_rows_are_ordered_by_mean_absolute_value(values):
         np.testing.assert_array_equal(drawn, values.values[:, player])
 
 
-def test_beeswarm_colours_are_ranks_and_missing_for_what_is_no_number(values):
+def test_beeswarm_colours_are_ranks_and_missing_for_categories(values):
     display = BeeswarmDisplay(values).plot()
     assert np.isnan(np.ma.filled(display.points_[0].get_array(), np.nan)).all()
     np.testing.assert_array_equal(display.points_[2].get_array(), [0.0, 0.5, 1.0])

@@ -38,7 +38,7 @@ def test_a_step_is_run_once(run, tmp_path, capsys):
     assert len(calls) == 2
 
 
-def test_a_run_that_was_stopped_goes_on(run, tmp_path):
+def test_a_stopped_run_resumes(run, tmp_path):
     def stopped():
         raise KeyboardInterrupt
 
@@ -49,7 +49,7 @@ def test_a_run_that_was_stopped_goes_on(run, tmp_path):
     assert results(tmp_path) == {"one.json": 1, "two.json": 2, "three.json": 3}
 
 
-def test_a_step_that_fails_is_named_and_the_others_are_run(run, tmp_path):
+def test_failing_steps_are_named_and_do_not_stop_others(run, tmp_path):
     with pytest.raises(SystemExit, match="failed: one"):
         run({"one": lambda: 1 / 0, "two": lambda: 2})
     assert results(tmp_path) == {"two.json": 2}

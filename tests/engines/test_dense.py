@@ -101,7 +101,7 @@ def test_examples_that_do_not_exist_are_refused(ids, rng):
             ask()
 
 
-def test_arrays_that_do_not_fit_are_refused(rng):
+def test_vectors_of_unequal_lengths_are_refused(rng):
     case = CASES["distances and dot products"]
     engine = case.engine(case.data(rng, 20))
     with pytest.raises(ValueError, match="ids and delta differ in length"):

@@ -50,7 +50,7 @@ def test_a_sample_of_the_kernels_needs_less(data, little, monkeypatch):
     assert MKLClassifier(FAMILY, norm=1, solver="mwu", **settings).fit(*data).duality_gap_ <= 0.1
 
 
-def test_a_sample_that_is_too_large_is_refused(data, little, monkeypatch):
+def test_mwu_samples_beyond_memory_are_refused(data, little, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver="mwu")
     with pytest.raises(ValueError, match="2,000 kernels on 200 examples need"):
@@ -87,7 +87,7 @@ def test_free_memory_is_read_from_meminfo(tmp_path):
     assert system(tmp_path, 5000) == 5000 * 1024
 
 
-def test_free_memory_is_unknown_where_nothing_tells(tmp_path):
+def test_free_memory_is_unknown_without_system_files(tmp_path):
     assert free_memory(tmp_path) == np.inf
 
 

@@ -80,7 +80,7 @@ def test_parameters(Estimator, name, value, message, X, y):
         model.predict(X)
 
 
-def test_a_norm_that_is_no_norm_at_all(X, y):
+def test_objects_that_are_no_norm_are_refused(X, y):
     with pytest.raises(TypeError, match="norm must be a number p >= 1, inf, or an object"):
         MKLClassifier(RBF(0.5), norm="l2").fit(X, y)
 
@@ -220,7 +220,7 @@ def test_other_names_of_columns_at_predict(Estimator, kernels, library, X, y):
 
 
 @every_estimator
-def test_kernels_that_tell_nothing_apart(Estimator, X, y):
+def test_constant_kernels_are_refused(Estimator, X, y):
     X[:, 0] = 5.0
     for kernel in (RBF(1.0, columns=[0]), Linear(columns=[0])):
         with pytest.raises(ValueError, match="is constant on the training data"):

@@ -72,7 +72,7 @@ def test_rivals_are_scored_on_the_same_folds(comparison, cancer):
         compare(MKLClassifier(), *cancer, others={SUM: tree})
 
 
-def test_it_can_be_read(comparison):
+def test_repr_of_a_comparison_is_a_table(comparison):
     lines = repr(comparison).splitlines()
     assert lines[0] == "accuracy on 3 folds"
     assert [line[:12] for line in lines[2:5]] == ["learned comb", "plain sum   ", "best single "]
@@ -106,7 +106,7 @@ def test_pipelines_default_kernels_and_scorers(rng):
     assert found.scores[SINGLE].min() > -0.2
 
 
-def test_one_kernel_is_the_same_machine_three_times(rng):
+def test_comparison_of_one_kernel_has_three_equal_scores(rng):
     X = rng.normal(size=(40, 2))
     found = compare(MKLRegressor(kernels.RBF()), X, X[:, 0], cv=2, **GRID)
     assert_allclose(found.scores[LEARNED], found.scores[SINGLE])
@@ -128,7 +128,7 @@ def test_kernels_that_are_constant_in_a_fold_take_no_part(rng):
     assert np.isfinite(found.scores[SINGLE]).all()
 
 
-def test_the_estimator_stays_as_it_was(cancer):
+def test_compare_does_not_change_the_estimator(cancer):
     estimator = MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=1.5)
     compare(estimator, *cancer, cv=2, **GRID)
     assert estimator.norm == 1.5

@@ -202,7 +202,7 @@ def interactions(tables, name):
 
 
 @pytest.mark.parametrize("norm", [1, 2])
-def test_one_class_around_the_origin_ends_and_says_why(norm, rng):
+def test_one_class_around_the_origin_ends_with_a_reason(norm, rng):
     """No half-space holds the examples apart from the origin: the optimum is 0, and no gap is."""
     X = rng.normal(size=(100, 3))
     kernels = [Linear(), Linear(columns=[0, 1])]

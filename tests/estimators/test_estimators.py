@@ -90,7 +90,7 @@ def test_a_fit_leaves_its_certificate(Estimator, moons):
     assert model.n_features_in_ == 4
 
 
-def test_too_few_turns_are_a_warning_that_names_the_gap(moons):
+def test_too_few_iterations_warn_with_the_gap(moons):
     model = MKLClassifier(RBF(0.5), C=100.0, max_iter=1, tol=1e-9, working_set=4)
     with pytest.warns(
         ConvergenceWarning, match=r"after 1 iterations .* gap of \d.*above tol=1e-09"
@@ -119,7 +119,7 @@ def test_threads_change_nothing(Estimator, moons):
 
 
 @pytest.mark.parametrize("solver", ["auto", "uniform"])
-def test_uniform_is_one_machine_on_the_sum(solver, moons):
+def test_uniform_is_one_svm_on_the_sum(solver, moons):
     X, y = moons
     kernels = [RBF([0.1, 0.5]), Polynomial(degree=2, gamma=0.2)]
     model = MKLClassifier(kernels, norm=np.inf, solver=solver, normalize=None, tol=1e-8).fit(X, y)

@@ -71,7 +71,7 @@ def test_several_outputs_need_shared_weights():
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True, "two"])
-def test_a_limit_that_is_none_is_refused(k):
+def test_invalid_max_kernels_is_refused(k):
     X, y = data(0)
     with pytest.raises(ValueError, match="max_kernels must be an integer of at least 1"):
         few_kernels(MKLRegressor(Linear()), X, y, max_kernels=k)

@@ -102,7 +102,7 @@ def run(script):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_interrupt_ends_long_work_before_it_is_done(n_jobs):
+def test_an_interrupt_ends_long_work_early(n_jobs):
     lines = run("".join(WORK.values()).replace("{n_jobs}", str(n_jobs)))
     assert len(lines) == len(WORK), lines
     for line in lines:

@@ -69,7 +69,7 @@ def test_descent_ends_below_every_start_and_a_grid(data):
     assert model.score(X, y) == model.best_estimator_.score(X, y)
 
 
-def test_columns_that_say_nothing_get_wide_kernels(rng):
+def test_uninformative_columns_get_wide_kernels(rng):
     X = rng.uniform(-2, 2, size=(120, 4))
     y = np.sin(3 * X[:, 2])
     model = MKLWidths(MKLRegressor(RBF(gamma="learn"), C=1.0), ard=True, starts=2).fit(X, y)

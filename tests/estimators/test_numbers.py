@@ -137,7 +137,7 @@ def test_folds(cv, data):
         MKLClassifierCV(RBF(1.0), norms=[2.0], Cs=[1.0], cv=cv).fit(*data)
 
 
-def test_what_is_a_number():
+def test_as_number_accepts_only_real_numbers():
     assert [as_number(value) for value in (3, 2.5, np.float32(0.5), np.int8(4))] == [3, 2.5, 0.5, 4]
     assert (as_number(HUGE), as_number(-HUGE)) == (np.inf, -np.inf)
     assert np.isnan([as_number(value) for value in ("1", True, None, 1j, np.array(1.0))]).all()

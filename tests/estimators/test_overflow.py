@@ -59,7 +59,7 @@ def test_kernels_without_finite_values_are_named(kernel, scale, name, normalize,
 
 
 @pytest.mark.parametrize("kernel", [Laplacian(1.0), ChiSquared(1.0)])
-def test_distances_that_overflow_are_far(kernel, data):
+def test_overflowing_distances_give_certified_models(kernel, data):
     X, y = data
     model = MKLClassifier(kernel).fit(1e300 * np.abs(X), y)
     assert model.duality_gap_ <= model.tol
@@ -112,7 +112,7 @@ def test_costs_beyond_numbers_are_refused(size, data):
         MKLClassifier(class_weight={0: 1e200, 1: 1.0}).fit(X, y, np.full(len(y), 1e200))
 
 
-def test_a_search_names_them_too(data):
+def test_searches_name_costs_that_overflow(data):
     X, y = data
     search = MKLClassifierCV(RBF(1.0), norms=[2.0], Cs=[1.0, 1e300], cv=2)
     with pytest.raises(ValueError, match=r"C=1e\+300 times sample_weight and class_weight"):

@@ -393,7 +393,7 @@ def test_scikit_learn_conventions(estimator, check):
         ("centered-alignment", "hinge"),
     ],
 )
-def test_no_solver_sees_the_examples_that_are_held_out(solver, loss):
+def test_held_out_targets_do_not_affect_any_solver(solver, loss):
     """Their targets are turned around in one fold: decisions about them do not change."""
     X, y = load_breast_cancer(return_X_y=True)
     X, y = scale(X)[:150], y[:150]

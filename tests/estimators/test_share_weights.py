@@ -121,7 +121,7 @@ def test_equal_examples_are_merged_in_every_class():
     assert twice.dual_coef_.shape[1] == len(twice.support_)
 
 
-def test_two_classes_have_one_machine_anyway():
+def test_shared_weights_do_not_change_two_classes():
     X, y = scaled(load_iris)
     X, y = X[y > 0], y[y > 0]
     shared = fitted((X, y), norm=1.0, solver="qcqp")
@@ -129,7 +129,7 @@ def test_two_classes_have_one_machine_anyway():
     assert_allclose(shared.weights_, alone.weights_)
 
 
-def test_solvers_that_cannot_share_say_which_can():
+def test_solvers_without_shared_weights_name_those_with():
     with pytest.raises(ValueError, match=r"share_weights=True; these can: .*'analytic'"):
         fitted(scaled(load_iris), solver="qcqp")
 

@@ -77,7 +77,7 @@ def test_units_in_a_search(diabetes, cancer):
     assert np.array_equal(first.scores_, second.scores_)
 
 
-def test_numbers_mean_what_they_mean_for_a_support_vector_machine(diabetes):
+def test_numeric_c_and_epsilon_agree_with_svr(diabetes):
     from kernelweave.kernels import RBF
 
     X, y = diabetes
@@ -87,7 +87,7 @@ def test_numbers_mean_what_they_mean_for_a_support_vector_machine(diabetes):
     assert np.allclose(model.predict(X), machine.predict(X), atol=0.05)
 
 
-def test_what_scale_has_become(diabetes):
+def test_scale_is_resolved_from_the_targets(diabetes):
     X, y = diabetes
     model = MKLRegressor(C="scale").fit(X, y)
     assert pytest.approx(y.std()) == model.C_
@@ -98,7 +98,7 @@ def test_what_scale_has_become(diabetes):
     assert pytest.approx(y[:50].std()) == weighted.C_
 
 
-def test_one_class_is_a_one_class_machine_on_scaled_columns(cancer):
+def test_one_class_defaults_agree_with_a_scaled_one_class_svm(cancer):
     X, _ = cancer
     ours = MKLOneClass(tol=1e-6).fit(X).decision_function(X)
     theirs = make_pipeline(StandardScaler(), OneClassSVM(tol=1e-6)).fit(X).decision_function(X)

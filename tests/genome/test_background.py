@@ -63,7 +63,7 @@ def test_negatives_match_and_never_overlap(genome, positives):
     assert not any(overlap(a, b) for a, b in pairs if a is not b)
 
 
-def test_what_was_reached_is_reported(genome, positives):
+def test_negatives_report_the_reached_match(genome, positives):
     found = negatives(positives, genome, gc=0.1, repeats=0.1)
     wanted = np.mean([share(genome, one, "GCgc") for one in positives])
     reached = np.mean([share(genome, one, "GCgc") for one in found.regions])
@@ -140,7 +140,7 @@ def test_files_that_are_no_genomes_are_named(text, message, tmp_path):
         read_letters(tmp_path / "bad.fa")
 
 
-def test_letters_are_read_as_they_are_written(tmp_path):
+def test_letters_keep_their_case(tmp_path):
     (tmp_path / "a.fa").write_bytes(b">one x>y\r\nACgt\r\nNN\r\n>two\nA")
     found = read_letters(tmp_path / "a.fa")
     assert {name: letters.tobytes() for name, letters in found.items()} == {

@@ -58,7 +58,7 @@ def scanned(model, path, **settings):
     ids=lambda kernel: type(kernel).__name__,
 )
 @pytest.mark.parametrize("step", [1, 7])
-def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, genome, monkeypatch):
+def test_scanned_windows_equal_single_scores(kernel, step, examples, genome, monkeypatch):
     monkeypatch.setattr("kernelweave.genome.scanning.WINDOWS", 64)
     model = MKLClassifier(kernel).fit(*examples)
     texts, path = genome

@@ -103,7 +103,7 @@ def test_bedgraph_has_the_higher_strand_once_a_position(blocks):
     ]
 
 
-def test_bigwig_holds_what_bedgraph_says(blocks, tmp_path):
+def test_bigwig_and_bedgraph_have_equal_values(blocks, tmp_path):
     pybigtools = pytest.importorskip("pybigtools")
     (tmp_path / "genome.fa").write_text(f">c1 x\n{'A' * 100}\n>c2\n{'C' * 50}\n")
     path = tmp_path / "scores.bw"
@@ -119,7 +119,7 @@ def test_bigwig_holds_what_bedgraph_says(blocks, tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["genome.fa", "scores.bw"]
 
 
-def test_what_goes_wrong_while_a_bigwig_is_written_is_told(blocks, tmp_path):
+def test_errors_while_writing_bigwig_are_reported(blocks, tmp_path):
     pytest.importorskip("pybigtools")
     (tmp_path / "genome.fa").write_text(f">c1 x\n{'A' * 100}\n>c2\n{'C' * 50}\n")
 

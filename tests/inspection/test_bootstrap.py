@@ -50,7 +50,7 @@ def test_weights_that_chance_does_not_reach_are_significant(rng):
     np.testing.assert_allclose(found.p_values("max"), expected)
 
 
-def test_every_class_is_drawn_as_often_as_it_is_there(data, rng):
+def test_bootstrap_samples_preserve_class_sizes(data, rng):
     X, y = data
     counts = Runs(MODEL, X, y, None, 0)._counts(rng)
     assert counts.sum() == 40

@@ -216,7 +216,7 @@ def test_models_without_words(rng):
         kmer_weights(fitted(WeightedDegree(2) * WeightedDegree(3), rng), 2)
 
 
-def test_what_does_not_fit_into_memory_says_how_large_it_is(rng):
+def test_results_too_large_for_memory_name_their_size(rng):
     X = texts(rng, 30, length=40)
     y = np.where([x[5] in "AC" for x in X], 1, -1)
     model = MKLClassifier(WeightedDegree(20)).fit(X, y)

@@ -51,7 +51,7 @@ def test_contributions_add_up_to_decision_values(kernel, normalize, data):
 
 
 @pytest.mark.parametrize("near", [False, True])
-def test_words_share_what_they_count_among_letters_that_agree(near, data):
+def test_letter_scores_divide_word_weights_among_matching_letters(near, data):
     X, y, new = data
     model = MKLClassifier(GappedKmer(5, 3, both_strands=False), normalize=None).fit(X, y)
     (member,) = GappedKmer(5, 3).members
@@ -108,7 +108,7 @@ def test_files_for_motif_discovery(data, tmp_path):
         np.testing.assert_array_equal(found["arr_0"], scores.hypothetical)
 
 
-def test_what_is_no_sum_over_words(data):
+def test_letter_scores_refuse_kernels_that_are_no_sum_over_words(data):
     X, y, new = data
     model = MKLClassifier(Exponential(Spectrum(3), 1.0)).fit(X, y)
     with pytest.raises(ValueError, match="sums over words"):

@@ -39,7 +39,7 @@ def test_pictures_of_many_kernels_and_of_views(rng):
         WeightsDisplay.from_estimator(model, by="kernel")
 
 
-def test_lines_off_a_terminal_end_with_what_was_reached(rng, capsys):
+def test_lines_off_a_terminal_end_with_the_final_gap(rng, capsys):
     X = rng.normal(size=(60, 3))
     model = MKLClassifier(RBF([0.1, 1.0]), verbose=1).fit(X, np.sign(X[:, 0]))
     lines = capsys.readouterr().err.splitlines()

@@ -177,7 +177,7 @@ def test_many_columns_with_gaps_share_an_indicator(rng):
         ([1.0, np.inf, 2.0, 3.0], "contains infinity in column 'a'"),
     ],
 )
-def test_what_is_really_wrong(values, message):
+def test_unsupported_columns_are_errors(values, message):
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match=message):
         MKLClassifier().fit(pandas.DataFrame({"a": values, "b": [1, 2, 3, 5]}), [0, 1, 0, 1])

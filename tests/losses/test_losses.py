@@ -175,7 +175,7 @@ def test_get_passes_parameters():
         (None, "classifier"),
     ],
 )
-def test_get_says_what_is_accepted(loss, kind):
+def test_get_names_accepted_losses(loss, kind):
     accepted = {"classifier": "squared_hinge", "regressor": "epsilon_insensitive"}[kind]
     with pytest.raises(ValueError, match=f"loss must be one of .*{accepted}"):
         losses.get(loss, kind)

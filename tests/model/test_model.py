@@ -51,7 +51,7 @@ def test_decisions_and_contributions(case, n_jobs, rng):
 
 @every_case
 @pytest.mark.parametrize("most", [N, 100], ids=["all examples", "a sample"])
-def test_what_kernels_add_on_average(case, most, rng, monkeypatch):
+def test_mean_contributions_equal_those_of_all_examples(case, most, rng, monkeypatch):
     monkeypatch.setattr("kernelweave.model.model.MOST_EXAMPLES", most)
     model, parts, _ = random_model(case, case.data(rng, N), rng)
     parts = parts[np.linspace(0, N - 1, most).astype(int)]
@@ -97,7 +97,7 @@ def test_a_single_new_example(rng):
     close(model.decide(X[7:8]), parts[7:8].sum(axis=2) + biases)
 
 
-def test_new_examples_do_not_change_what_was_learned(rng):
+def test_new_examples_do_not_change_normalisations(rng):
     """Normalisations use the statistics of the training data, whatever else is predicted with."""
     X = vectors(rng, 50)
     with single_threaded_blas():
@@ -129,7 +129,7 @@ def test_deviations_of_contributions_of_any_size(rng):
         (per_feature(RBF(np.geomspace(0.01, 1.0, 600))), 60, "streamed", {"solver": "skm"}),
     ],
 )
-def test_engines_of_fits_say_what_kernels_add_on_average(kernels, n, engine, settings, rng):
+def test_engines_of_fits_give_mean_contributions(kernels, n, engine, settings, rng):
     """Whether they have outputs at hand or not."""
     X, y = rng.normal(size=(n, 2)), np.resize([-1, 1], n)
     if engine == "linear":

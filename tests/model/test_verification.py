@@ -134,7 +134,7 @@ def test_altered_support_vectors_do_not_agree(rng):
     assert "support vectors are not" in repr(proof)
 
 
-def test_it_says_what_the_checker_says(rng):
+def test_verification_agrees_with_the_checker(rng):
     X, y = examples(rng)
     kernels = [RBF(0.5), Linear()]
     model = MKLClassifier(kernels, norm=1.5, normalize=None).fit(X, y)

@@ -49,7 +49,7 @@ def test_hoelder(norm, s, theta):
 
 @every_outward
 @given(s=vectors, theta=vectors)
-def test_hoelder_turns_round_for_block_norms_beyond_2(norm, s, theta):
+def test_hoelder_is_reversed_for_block_norms_beyond_2(norm, s, theta):
     assert theta @ s >= norm.value(theta) * norm.dual(s) * (1 - 1e-9)
 
 
@@ -132,7 +132,7 @@ def test_held_weights_have_an_end_and_cost_little(norm, slack, rng):
 
 
 @every_outward
-def test_held_weights_stay_as_they_are_if_none_is_large(norm, rng):
+def test_held_weights_are_unchanged_if_none_is_large(norm, rng):
     theta = norm.best(rng.uniform(0.5, 1.0, size=M))
     np.testing.assert_allclose(norm.held(theta, 1e-3), theta, rtol=1e-12)
 
@@ -327,7 +327,7 @@ def test_as_norm():
 
 
 @pytest.mark.parametrize("value", ["l2", None, True, [1.0], norms.Lp])
-def test_as_norm_says_what_is_accepted(value):
+def test_as_norm_names_accepted_values(value):
     with pytest.raises(TypeError, match="norm must be a number p >= 1, inf, or an object"):
         norms.as_norm(value)
 
@@ -408,7 +408,7 @@ def test_costs_are_the_weights_of_the_norm():
     ],
     ids=lambda given: repr(given) if isinstance(given, norms.Norm) else "-".join(sorted(given)),
 )
-def test_a_norm_says_what_it_can_do(norm, found):
+def test_norm_properties_match_their_capabilities(norm, found):
     properties = (
         "is_sparse", "is_curved", "has_ball", "is_plain_sum", "is_given", "allows_zeros"
     )  # fmt: skip
@@ -441,7 +441,7 @@ def test_the_norm_among_some_kernels_is_that_of_weights_with_zeros(rng):
         assert norm.among(some).value(theta) == pytest.approx(norm.value(among))
 
 
-def test_a_norm_without_a_ball_says_so():
+def test_a_norm_without_a_ball_raises():
     norm, theta = norms.Fixed(np.array([0.5, 0.5])), np.array([0.5, 0.5])
     for ask in (norm.ball, lambda theta: norm.ball_hessian(theta, np.arange(2))):
         with pytest.raises(TypeError, match=r"norm=Fixed.* has no function that describes"):
@@ -476,7 +476,7 @@ def test_elastic_weights_of_equal_kernels_are_equal():
 
 
 @pytest.mark.parametrize("mix", [0, 1, -0.1, np.nan, "half"])
-def test_elastic_refuses_a_mix_that_is_none(mix):
+def test_elastic_refuses_invalid_mixes(mix):
     with pytest.raises(ValueError, match="mix must be a number above 0 and below 1"):
         norms.Elastic(mix)
 

@@ -30,7 +30,7 @@ def columns(X):
 
 @pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "smooth_hinge"])
-def test_a_linear_machine_on_columns_that_are_not_scaled(loss, C):
+def test_a_linear_svm_on_unscaled_columns_converges(loss, C):
     X, y = load_breast_cancer(return_X_y=True)
     y = 2.0 * y - 1.0
     model = MKLClassifier(

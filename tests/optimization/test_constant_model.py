@@ -112,7 +112,7 @@ def test_a_constant_model_is_saved(noise, tmp_path):
 
 @pytest.mark.parametrize("norm", [1, 4 / 3, 2])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
+def test_constant_models_are_found_early_for_a_rare_class(seed, norm):
     """At given weights there is soon nothing to learn; the certificate is about all weights."""
     X = np.random.default_rng(seed).integers(0, 4, size=(1500, 20)).astype(float)
     y = np.where(np.arange(1500) < 60, 1, -1)

@@ -48,7 +48,7 @@ def test_every_solver_stops_with_a_model(solver, load_real):
         MKLOneClass(RBF([0.1, 1.0]), tol=1e-12, max_time=NO_TIME),
     ],
 )
-def test_a_fit_that_runs_out_of_time_says_so(model, data):
+def test_a_fit_that_runs_out_of_time_warns(model, data):
     message = r"relative duality gap of .*, above tol=1e-.*; raise max_time=1e-09 or tol"
     with pytest.warns(ConvergenceWarning, match=message):
         model.fit(*data)
@@ -91,7 +91,7 @@ def test_a_long_working_set_looks_at_the_clock(rng):
     assert model.history_[-1]["seconds"] < 60.0
 
 
-def test_pairs_of_the_support_kernel_machine_look_at_the_clock(load_real):
+def test_skm_pair_steps_check_the_time_limit(load_real):
     case = make_case(load_real("wdbc"), losses.Hinge(), norms.Lp(1), C=1e6)
     result = case.solve(SKM(), tol=1e-12, max_iter=None, deadline=time.monotonic() + 0.05)
     assert result.late
@@ -105,7 +105,7 @@ def test_a_search_bounds_each_fit(data):
     assert any("raise max_time=1e-09 or tol" in str(one.message) for one in caught)
 
 
-def test_a_limit_that_was_not_set_is_not_named(data):
+def test_warnings_do_not_name_unset_limits(data):
     with pytest.warns(ConvergenceWarning, match="raise max_iter=1 or tol") as caught:
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
     assert "max_time" not in str(caught[0].message)

@@ -213,7 +213,7 @@ def test_several_outputs_and_files(share, rng, tmp_path):
     assert verify(MKLClassifier(RBF([0.1, 1.0]), **settings).fit(X, labels), X, labels).agree
 
 
-def test_searches_pass_it_on(rng):
+def test_searches_pass_on_fit_intercept(rng):
     X, y = data(rng)
     grid = {"norms": [1, 2], "Cs": [0.1, 1.0], "cv": 2, "fit_intercept": False}
     search = MKLClassifierCV(RBF([0.1, 1.0]), **grid).fit(X, y > 0.5)
@@ -245,7 +245,7 @@ def test_checkpoints_accept_any_sum(rng, tmp_path):
     assert model.duality_gap_ <= 1e-6
 
 
-def test_optimality_of_the_support_kernel_machine(rng):
+def test_skm_solutions_satisfy_their_optimality(rng):
     X, y = data(rng)
     solver = SKM(eps1=1e-3, eps2=1e-3, sparsify=True)
     settings = {"norm": 1, "solver": solver, "fit_intercept": False, "normalize": "unit"}

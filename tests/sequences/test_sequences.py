@@ -46,7 +46,7 @@ def written(tmp_path):
 
 @pytest.mark.parametrize("alphabet", [DNA, RNA, PROTEIN], ids=lambda a: a.name)
 @pytest.mark.parametrize("same_length", [True, False])
-def test_what_goes_in_comes_out(alphabet, same_length, rng):
+def test_packed_sequences_unpack_to_their_texts(alphabet, same_length, rng):
     lengths = [141] * 20 if same_length else rng.integers(1, 200, 20)
     texts = random_texts(rng, alphabet.letters.decode(), lengths)
     sequences = as_sequences(texts, alphabet)
@@ -220,7 +220,7 @@ def test_files_of_all_kinds(content, opened, written):
     assert list(sequences[[1]].names) == ["two"]
 
 
-def test_what_is_written_is_read(tmp_path, rng):
+def test_written_sequences_are_read_back(tmp_path, rng):
     texts = random_texts(rng, "ACGTN", [5, 80])
     write_sequences(tmp_path / "two.fa", as_sequences(texts))
     found = read_sequences(tmp_path / "two.fa")

@@ -153,7 +153,7 @@ def test_models_on_sequences_show_their_words(kernel, drawn, sequences, tmp_path
         np.testing.assert_allclose(logo["heights"], found.W[:, logo["positions"]], rtol=1e-4)
 
 
-def test_every_class_has_words_of_its_own(sequences, tmp_path):
+def test_reports_have_one_section_of_words_per_class(sequences, tmp_path):
     X, _ = sequences
     model = MKLClassifier(WeightedDegree(2)).fit(X, np.arange(len(X)) % 3)
     titles = [one["title"] for one in whole(written(tmp_path / "r.html", model))]
@@ -162,7 +162,7 @@ def test_every_class_has_words_of_its_own(sequences, tmp_path):
     ]
 
 
-def test_support_sequences_are_gone_through_once_for_each_class(sequences, tmp_path, monkeypatch):
+def test_support_sequences_are_read_once_per_class(sequences, tmp_path, monkeypatch):
     X, _ = sequences
     model = MKLClassifier(WeightedDegree(4)).fit(X, np.arange(len(X)) % 3)
     made, tables = [], _core.WordTables
@@ -179,7 +179,7 @@ def test_support_sequences_are_gone_through_once_for_each_class(sequences, tmp_p
     assert len(made) == 3
 
 
-def test_words_are_as_long_as_there_is_room_for(sequences, tmp_path, monkeypatch):
+def test_word_lengths_are_limited_by_memory(sequences, tmp_path, monkeypatch):
     X, y = sequences
     model = MKLClassifier(WeightedDegree(5), C=2.0).fit(X, y)
     room = _core.WordTables.bytes(4, 2, X.length)
@@ -190,7 +190,7 @@ def test_words_are_as_long_as_there_is_room_for(sequences, tmp_path, monkeypatch
     assert section["rows"][1] == [word, str(place), f"{weight:.4g}"]
 
 
-def test_weights_have_intervals_where_they_were_bootstrapped(two_classes, tmp_path):
+def test_bootstrapped_weights_have_intervals(two_classes, tmp_path):
     model, X, y = two_classes
     page = written(tmp_path / "r.html", model, X, y, cv=2, bootstrap=4)
     found = inspection.bootstrap_weights(model, X, y, n=4, n_permutations=0)
@@ -253,7 +253,7 @@ def test_the_same_model_gives_the_same_page(two_classes, tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
-def test_a_browser_shows_it_without_complaints(two_classes, tmp_path):
+def test_reports_open_in_a_browser_without_console_errors(two_classes, tmp_path):
     path = tmp_path / "r.html"
     report(two_classes[0], path, *two_classes[1:])
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0"]

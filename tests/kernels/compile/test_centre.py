@@ -70,12 +70,12 @@ def test_a_search_moves_its_scores_with_the_targets(data):
     np.testing.assert_allclose(far.scores_, near.scores_, rtol=1e-4)
 
 
-def test_verification_knows_the_centre(data):
+def test_verification_uses_the_centre_of_targets(data):
     X, y = data
     assert verify(MKLRegressor(RBF(1.0)).fit(X, y + 1e5), X, y + 1e5).agree
 
 
-def test_alignment_sees_the_targets_as_they_are(data):
+def test_alignment_uses_uncentred_targets(data):
     X, y = data
     kernels = [RBF(1.0), Linear()]
     near = MKLRegressor(kernels, solver="alignment").fit(X, y)

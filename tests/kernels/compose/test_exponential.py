@@ -19,7 +19,7 @@ def test_of_vectors(kernel, rng):
     np.testing.assert_allclose(Exponential(kernel, 2.5).diagonal(X), np.ones(7), rtol=1e-12)
 
 
-def test_it_is_an_rbf_kernel_of_directions(rng):
+def test_exponential_of_linear_is_an_rbf_kernel_of_directions(rng):
     X = rng.normal(size=(9, 4))
     directions = X / np.linalg.norm(X, axis=1)[:, None]
     np.testing.assert_allclose(Exponential(Linear(), 3.0)(X), RBF(1.5)(directions), rtol=1e-10)

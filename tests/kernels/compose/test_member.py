@@ -39,6 +39,6 @@ def test_an_index_beyond_the_kernels_is_refused(rng):
         Member(SEVERAL, 9).resolve(rng.normal(size=(12, 3)))
 
 
-def test_a_member_has_no_name_before_it_saw_data():
+def test_members_have_names_only_after_resolve():
     with pytest.raises(ValueError, match="only after resolve"):
         _ = Member(SEVERAL, 0).names

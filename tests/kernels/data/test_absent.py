@@ -171,7 +171,7 @@ def test_training_examples_and_new_ones_are_centred_alike(kernel, n, rng):
     np.testing.assert_allclose(again.vectors[:, there], examples.vectors[:, there], atol=1e-10)
 
 
-def test_what_is_known_of_all_views_is_stored_once(rng, tmp_path):
+def test_presence_of_views_is_stored_once(rng, tmp_path):
     """A file grows with the number of kernels, not with its square."""
     X = rng.normal(size=(40, 80))
     y = X[:, 0] > 0
@@ -226,7 +226,7 @@ def _gone(X):
     return X
 
 
-def test_compiled_kernels_say_what_they_stand_for(numbers):
+def test_compiled_kernels_have_readable_names(numbers):
     train, _ = numbers
     kernels = {"a": RBF([0.1, 0.2]), "b": 2.0 * Linear() + RBF(0.1)}
     compiled, _ = prepare(kernels, "variance", Views({"a": train, "b": train[:, :2]}))

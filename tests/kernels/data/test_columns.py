@@ -90,7 +90,7 @@ def test_new_frames_may_order_their_columns_otherwise(X, library):
         kernel(frame[["job", "age"]], frame)
 
 
-def test_equal_names_are_told_apart_by_position(X):
+def test_columns_with_equal_names_are_selected_by_position(X):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "a", "b", "c"])
     assert np.allclose(Linear(columns=[0, 1])(frame), X[:, :2] @ X[:, :2].T)

@@ -144,7 +144,7 @@ def test_text_where_numbers_were(people):
         kernel(people.assign(age=["old"] * 6), people)
 
 
-def test_objects_that_are_nothing_we_know():
+def test_unknown_objects_are_refused():
     with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
         Linear()(np.array([[1.0], [{"foo": "bar"}]], dtype=object))
 

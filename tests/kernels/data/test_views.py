@@ -80,7 +80,7 @@ def test_one_wide_array_gives_the_same_model(tables):
     assert one.duality_gap_ <= one.tol
 
 
-def test_what_views_may_be(tables):
+def test_views_accept_frames_arrays_and_lists(tables):
     pandas = pytest.importorskip("pandas")
     views, y = tables
     a, b = views["a"], views["b"]
@@ -211,7 +211,7 @@ def oracle(X, y):
     return np.stack(stack)
 
 
-def test_absent_views_add_what_they_add_on_average(tables, rng):
+def test_absent_views_contribute_their_mean(tables, rng):
     """And others make up for them: what they add beyond the average counts more."""
     views, y = tables
     new = Views({"a": views["a"][:4], "b": None, "dna": [None, None, *views["dna"][2:4]]})
@@ -241,7 +241,7 @@ def test_an_example_without_any_view_gets_the_average_decision(tables, rng):
     np.testing.assert_array_equal(gaps.decision_function(nothing), gaps.intercept_[0])
 
 
-def test_saved_models_know_their_views(tables, rng, tmp_path):
+def test_saved_models_keep_their_views(tables, rng, tmp_path):
     views, y = tables
     X = with_gaps(views, rng)
     model = MKLClassifier(KERNELS).fit(X, y)
@@ -401,7 +401,7 @@ def test_one_class_has_one_default_kernel_for_each_view(tables):
     assert model.duality_gap_ <= model.tol
 
 
-def test_an_array_is_no_kernel_and_says_so_in_a_line(rng):
+def test_an_array_as_kernel_is_a_one_line_error(rng):
     for kernels in (np.eye(9), [np.eye(9), Linear()]):
         with pytest.raises(ValueError, match=r"array.*Precomputed\((matrix=)?K\)"):
             MKLClassifier(kernels).fit(np.eye(9), np.arange(9) % 2)

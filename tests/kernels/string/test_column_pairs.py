@@ -33,7 +33,7 @@ def texts(rng, letters, lengths):
 
 
 @pytest.mark.parametrize(("kernel", "letters"), KERNELS, ids=lambda case: str(case)[:40])
-def test_many_sequences_have_the_values_that_they_have_alone(kernel, letters, level, rng):
+def test_blocks_of_sequences_equal_single_comparisons(kernel, letters, level, rng):
     """Of nearly one length, and some that are far from it."""
     X = texts(rng, letters, rng.integers(63, 68, 300))
     X += texts(rng, letters, [1, 5, 20, 130])

@@ -63,13 +63,13 @@ def test_mismatches_of_any_alphabet(letters, k, m, rng):
     np.testing.assert_allclose(kernel.diagonal(X), np.diag(K))
 
 
-def test_without_mismatches_it_is_a_spectrum(rng):
+def test_kernels_without_mismatches_are_spectrum_kernels(rng):
     X = texts(rng)
     np.testing.assert_allclose(Mismatch(4, 0)(X), Spectrum(4)(X))
     np.testing.assert_allclose(GappedKmer(4, 4, both_strands=False)(X), Spectrum(4)(X))
 
 
-def test_long_sequences_and_many_pairs_do_not_overflow_what_counts():
+def test_counters_of_long_sequences_do_not_overflow():
     """Words of one letter agree everywhere, and with the other strand nowhere."""
     X, kernel = ["A" * 900, "A" * 300], GappedKmer(6, 3, filter="full")
     h = kernel.members[0].values
@@ -272,7 +272,7 @@ WINDOWED = [
 
 @pytest.mark.parametrize("kernel", WINDOWED, ids=str)
 @pytest.mark.parametrize("length", [4, 30, 65, 130])
-def test_windows_of_a_text_have_the_values_that_they_have_alone(kernel, length, rng):
+def test_window_diagonals_equal_single_diagonals(kernel, length, rng):
     """To the last bit, with unknown letters, repeats and a break between two texts."""
     letters = kernel.alphabet.letters.decode()
     text = "".join(rng.choice(list(letters), 420))

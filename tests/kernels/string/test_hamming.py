@@ -89,7 +89,7 @@ def test_values_of_lsgkm():
 
 
 @pytest.mark.parametrize("length", range(2, 13))
-def test_what_counts_beyond_l_minus_k(length):
+def test_filter_values_vanish_beyond_l_minus_k(length):
     """Filters that are not cut have no negative eigenvalue; "count" ends at l - k."""
     for k in range(1, length + 1):
         for values in hamming.FILTERS.values():

@@ -26,7 +26,7 @@ def test_equal_rows_stay_apart(rng):
     assert len(model.support_) == 20
 
 
-def test_a_machine_with_squared_slacks(rng):
+def test_an_identity_kernel_gives_squared_slacks(rng):
     """A ridge of 1 / C on the diagonal is the squared hinge loss with C / 2 (Cortes and Vapnik)."""
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1, -1)

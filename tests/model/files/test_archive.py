@@ -117,7 +117,7 @@ def test_bombs_are_refused_by_their_declared_size(parts):
         Archive(packed(parts), "doc.json")
 
 
-def test_what_packs_too_well_is_stored_as_it_is(monkeypatch):
+def test_highly_compressible_arrays_are_stored_uncompressed(monkeypatch):
     monkeypatch.setattr(archive, "MAX_FREE_ARRAYS", 1000)
     file = written(x=np.zeros(10_000))
     assert len(file.getvalue()) > 80_000

@@ -9,7 +9,7 @@ import pytest
 from kernelweave.model.files.atomic_write import atomic_write, check_writable
 
 
-def test_a_file_appears_when_it_is_complete(tmp_path):
+def test_a_file_appears_only_when_complete(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
     with atomic_write(path) as file:
@@ -19,7 +19,7 @@ def test_a_file_appears_when_it_is_complete(tmp_path):
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_a_failure_leaves_what_was_there(tmp_path):
+def test_a_failed_write_keeps_the_old_file(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")
 
@@ -43,7 +43,7 @@ def test_two_writers_do_not_share_a_file(tmp_path):
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_files_are_synchronised_before_they_take_their_name(tmp_path, monkeypatch):
+def test_files_are_synchronised_before_renaming(tmp_path, monkeypatch):
     calls = []
     for name in ("fsync", "replace"):
         real = getattr(os, name)
@@ -66,7 +66,7 @@ def test_long_names_are_accepted(tmp_path):
     assert os.listdir(tmp_path) == ["a" * 250]
 
 
-def test_what_a_killed_process_has_left_goes_after_a_day(tmp_path):
+def test_files_of_killed_processes_are_removed_after_a_day(tmp_path):
     names = ("m[1].kw.0123456789abcdef", "m[1].kw.fedcba9876543210", "n.kw.0123456789abcdef")
     old, new, other = (tmp_path / f"{name}.part" for name in names)
     for part in (old, new, other):
@@ -104,7 +104,7 @@ def test_pipes_are_written_to_and_stay(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "error"), [("no/a", FileNotFoundError), (".", IsADirectoryError)])
-def test_places_where_nothing_can_be_written_are_named_as_they_were_given(name, error, tmp_path):
+def test_unwritable_paths_are_named_as_given(name, error, tmp_path):
     path = tmp_path / name
     with pytest.raises(error) as caught, atomic_write(path) as file:
         file.write(b"new")

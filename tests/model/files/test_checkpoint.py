@@ -59,7 +59,7 @@ def stop_after(monkeypatch, changes):
 
 
 @pytest.mark.parametrize("split", ["degree", None])
-def test_a_run_goes_on_where_it_stopped(split, data, tmp_path, monkeypatch):
+def test_an_interrupted_run_resumes(split, data, tmp_path, monkeypatch):
     expected = machine(split=split).fit(*data)
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
@@ -128,7 +128,7 @@ MKLClassifier(kernels.RBF(gammas), norm=1, solver="skm", checkpoint=sys.argv[1])
 
 
 @pytest.mark.parametrize("M", [4, 12])  # all kernels at once, and some of them at a time
-def test_a_killed_support_kernel_machine_goes_on(M, tmp_path):
+def test_a_killed_support_kernel_machine_resumes(M, tmp_path):
     file = tmp_path / "run.0"
     process = subprocess.Popen([sys.executable, "-c", SKM_RUN, str(tmp_path / "run"), str(M)])
     try:
@@ -197,7 +197,7 @@ def test_the_key_covers_the_problem(stopped, what):
         model.fit(X, y, sample_weight)
 
 
-def test_what_leads_to_the_same_optimum_may_change(stopped):
+def test_resumed_fits_may_change_options_that_keep_the_optimum(stopped):
     model, X, y, file = stopped
     model.set_params(tol=1e-4, working_set="auto", n_jobs=2, cache_mb=1).fit(X, y)
     assert model.duality_gap_ <= 1e-4
@@ -299,7 +299,7 @@ def test_wrong_paths_are_noticed_before_anything_is_computed(tmp_path, path):
         model.set_params(checkpoint=3).fit(X, X[:, 0] > 0)
 
 
-def test_a_write_that_fails_is_a_warning_and_the_fit_goes_on(stopped, monkeypatch):
+def test_failed_checkpoint_writes_warn_and_fits_continue(stopped, monkeypatch):
     model, X, y, file = stopped
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
 
@@ -352,7 +352,7 @@ def noisy():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
-def test_a_run_that_used_up_its_turns_goes_on_with_more(solver, estimator, noisy, tmp_path):
+def test_a_run_out_of_iterations_resumes_with_more(solver, estimator, noisy, tmp_path):
     X, y = noisy
     y = y > 0 if estimator is MKLClassifier else y
     norm = np.inf if solver == "uniform" else 1 if solver == "skm" else 2
@@ -379,7 +379,7 @@ def test_a_run_that_used_up_its_turns_goes_on_with_more(solver, estimator, noisy
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_run_that_used_up_its_time_goes_on(noisy, tmp_path):
+def test_a_run_out_of_time_resumes(noisy, tmp_path):
     X, y = noisy
     model = MKLRegressor(kernels.RBF([0.1, 1.0]), tol=1e-5, working_set=4)
     model.set_params(checkpoint=tmp_path / "run", max_time=0.01).fit(X, y)

@@ -66,7 +66,7 @@ def models(X):
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_what_is_loaded_is_what_was_saved(X, tmp_path, number):
+def test_loaded_models_equal_saved_ones(X, tmp_path, number):
     model = list(models(X))[number]
     model.save(tmp_path / "m.kw")
     other = load(tmp_path / "m.kw")
@@ -116,7 +116,7 @@ def test_only_fitted_estimators_are_saved(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_saved_is_named_and_leaves_no_file(frame, tmp_path):
+def test_unsavable_objects_are_named_and_leave_no_file(frame, tmp_path):
     table, y = frame
     numbers = make_column_selector(dtype_include=np.number)
     model = MKLClassifier(kernels.RBF(columns=numbers)).fit(table, y)
@@ -171,7 +171,7 @@ def test_files_of_earlier_versions_are_read(name):
     np.testing.assert_allclose(decide(X)[:4], OLD[name], rtol=1e-9)
 
 
-def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
+def test_old_files_keep_the_old_meaning_of_elliptic():
     """Elliptic(E) was the norm of theta' E theta, and gaps were relative to the primal value."""
     model = load(DATA / "elliptic-2.kw")
     X, y = old_files.table()
@@ -188,7 +188,7 @@ def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
     assert 0 <= model.primal_objective_ - best <= (model.tol + 1e-6) * scale
 
 
-def test_a_new_process_knows_all_that_files_hold(X, tmp_path):
+def test_a_new_process_loads_every_registered_class(X, tmp_path):
     """Names are imported when they are asked for: `load` asks for the classes of files."""
     MKLClassifier(kernels.RBF(1.0)).fit(X, X[:, 0] > 0).save(tmp_path / "m.kw")
     sources = pathlib.Path(kernelweave.__file__).parent.rglob("*.py")
@@ -231,7 +231,7 @@ def test_classes_of_others_are_not_taken_for_ours(X, tmp_path):
         model.save(tmp_path / "m.kw")
 
 
-def test_all_that_is_learned_can_be_saved(X):
+def test_all_learned_attributes_can_be_saved(X):
     for model in models(X):
         learned = {name for name in vars(model) if name.endswith("_") or name == "_model"}
         assert learned <= set(LEARNED)

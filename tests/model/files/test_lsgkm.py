@@ -40,7 +40,7 @@ def fitted(rng, kernel, n=60, estimator=MKLClassifier):
     return estimator(kernel, normalize="unit").fit(X, y), X
 
 
-def test_a_file_is_what_its_lines_say(tmp_path):
+def test_lsgkm_files_are_read_exactly(tmp_path):
     path = tmp_path / "m.model.txt"
     path.write_text(TEXT)
     model = load(path)
@@ -71,7 +71,7 @@ def test_a_file_is_what_its_lines_say(tmp_path):
     ids=lambda kernel: kernel.names[0],
 )
 @pytest.mark.parametrize("estimator", [MKLClassifier, MKLRegressor])
-def test_what_is_written_is_read_again(kernel, estimator, rng, tmp_path):
+def test_exported_lsgkm_models_load_with_equal_scores(kernel, estimator, rng, tmp_path):
     model, X = fitted(rng, kernel, estimator=estimator)
     export_lsgkm(model, tmp_path / "m")
     again = load(tmp_path / "m")
@@ -122,7 +122,7 @@ def test_packed_files_that_are_cut_or_blown_up(tmp_path):
     ],
     ids=str,
 )
-def test_what_lsgkm_does_not_have(kernel, message, rng, tmp_path):
+def test_export_refuses_kernels_unknown_to_lsgkm(kernel, message, rng, tmp_path):
     model, _ = fitted(rng, kernel, 20)
     with pytest.raises(ValueError, match=message):
         export_lsgkm(model, tmp_path / "m")

@@ -68,7 +68,7 @@ def test_recorded_products_save_products(C):
     assert modelled.n_iter < 0.8 * plain.n_iter
 
 
-def test_after_many_moves_there_is_no_model():
+def test_the_number_of_recorded_products_is_bounded():
     recording = replace(RECORDING, tuning=ConjugateGradientTuning(most_products=3))
     problem, engine, weights = make(C=100.0)
     found = recording.solve(problem, engine, weights, Run.start(1e-4))

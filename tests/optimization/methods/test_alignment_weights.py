@@ -56,7 +56,7 @@ def test_centered_weights_have_the_largest_alignment(case):
 
 
 @pytest.mark.parametrize("solver", ["alignment", "centered-alignment"])
-def test_two_stages_end_in_one_machine(solver, case):
+def test_two_stage_solvers_end_with_one_svm(solver, case):
     result = case.solve(solver, tol=1e-7)
     combined = np.tensordot(result.weights, case.K, 1)
     machine = SVC(C=1.0, kernel="precomputed", tol=1e-8).fit(combined, case.problem.y)

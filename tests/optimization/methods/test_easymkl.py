@@ -83,7 +83,7 @@ def test_second_stage_is_the_svm_on_the_weights(rng, tmp_path):
     assert load(tmp_path / "m.kw").solver == solver
 
 
-def test_a_first_stage_that_stops_early_is_reported(rng):
+def test_an_early_stop_of_the_first_stage_warns(rng):
     X, y = data(rng, 200)
     model = MKLClassifier(FAMILY, solver=EasyMKL(1e-6), tol=1e-9, max_iter=1)
     with pytest.warns(ConvergenceWarning, match="first stage of EasyMKL"):

@@ -103,7 +103,7 @@ def test_printed_scalings_are_certified_too(scaling, rng):
     assert result.weights.sum() == pytest.approx(1.0)
 
 
-def test_a_width_that_is_too_small_is_refused(rng):
+def test_a_too_small_width_is_refused(rng):
     problem, engine = make(rng, how="center")
     with pytest.raises(ValueError, match="negative values"):
         solve(problem, engine, MWU(eps=0.3, scaling="unit", rho=1.01), tol=1e-3)

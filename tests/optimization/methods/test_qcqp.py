@@ -159,7 +159,7 @@ def test_refuses_large_problems_with_an_estimate(rng):
         model.fit(X, X[:, 0] > 0)
 
 
-def test_says_how_to_install_clarabel(monkeypatch):
+def test_missing_clarabel_names_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "clarabel", None)
     with pytest.raises(ImportError, match=r"pip install 'kernelweave\[conic\]'"):
         qcqp._clarabel()

@@ -130,7 +130,7 @@ def test_looks_and_iterations_are_bounded(case, few_examples):
     assert not result.converged
 
 
-def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_examples):
+def test_requested_optimality_holds_among_all_kernels(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     result = solve(problem, streamed(X), SKM(eps1=1e-3, eps2=1e-3), tol=0.3)
     assert result.converged

@@ -224,7 +224,7 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     np.testing.assert_allclose(margin[inside], 1.0, atol=3 * eps2)
 
 
-def test_goes_on_to_the_optimality_that_is_asked_for(rng):
+def test_skm_reaches_the_requested_optimality(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     result = solve(problem, engine, SKM(eps1=1e-3, eps2=1e-3), tol=0.5)
     g = engine.outputs()
@@ -335,7 +335,7 @@ def test_the_pull_with_one_kappa_per_kernel_is_the_gradient(rng):
 
 @pytest.mark.parametrize("relative", [None, (0.5, 2.0, 1.0)])
 @pytest.mark.parametrize("scales", [(1.0, 1.0, 1.0), (1.0, 1.5, 0.8)])
-def test_solutions_of_the_smoothed_problem_are_as_optimal_as_theorem_1_says(relative, scales, rng):
+def test_smoothed_solutions_satisfy_theorem_1(relative, scales, rng):
     X, n, C = rng.normal(size=(40, 3)), 40, 0.5
     y, family = np.where(X[:, 0] > 0, 1.0, -1.0), kernels.RBF(gamma=[0.1, 0.5, 2.0])
     d = np.array(scales)
@@ -404,7 +404,7 @@ def test_stops_after_max_iter(rng):
     assert len(result.history) == 4
 
 
-def test_core_refuses_arrays_that_do_not_fit():
+def test_skm_in_the_core_refuses_unequal_lengths():
     one = np.ones(2)
     with pytest.raises(ValueError, match="differ in length"):
         _core.solve_skm(

@@ -131,7 +131,7 @@ def test_the_core_follows_the_formulas(size, slight, rng):
     np.testing.assert_allclose(response, P, rtol=1e-6, atol=1e-8)
 
 
-def test_the_core_says_where_the_model_has_no_value():
+def test_rank_one_models_without_a_value_return_none():
     one = np.ones((1, 1))
     assert _core.rank_one_response(one, np.array([-1.0]), 0.0) is None
     assert _core.rank_one_model(one, np.ones(1), np.array([-1.0]), 0.0) is None

@@ -88,7 +88,7 @@ def test_p_near_1_approaches_p_1(load_real):
 
 
 @pytest.mark.parametrize("solver", ["auto", "analytic", "uniform"])
-def test_infinite_p_is_one_machine_on_the_sum(solver, load_real):
+def test_infinite_p_is_one_svm_on_the_sum(solver, load_real):
     case = make_case(load_real("wdbc"), "hinge", norms.Lp(np.inf), n=150, C=2.0)
     result = case.solve(solver, tol=1e-7)
     machine = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(case.K.sum(axis=0), case.problem.y)
