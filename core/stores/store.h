@@ -2,7 +2,7 @@
 // words that occur are cached, and <w, Phi(x)> for new sequences x. Sonnenburg, Raetsch and Rieck
 // (2007, section 4.3) call the operations clear, add and lookup.
 //
-// Adding may put work off; `settle` does it, once before the first look-up.
+// Adding may put work off; `prepare` does it, once before the first look-up.
 #pragma once
 #include <functional>
 #include <string>
@@ -23,7 +23,7 @@ class Store : public Sums {
   virtual void add(const Table& a, IdSpan rows, std::span<const double> delta) = 0;
   // w += the weights of another store of the same kernel.
   virtual void merge(const Store& other) = 0;
-  virtual void settle(int /*threads*/) {}
+  virtual void prepare(int /*threads*/) {}
   // Every word whose weight is not zero, once.
   virtual void items(const VisitWord& visit) const = 0;
   virtual int64_t bytes() const = 0;
