@@ -36,6 +36,25 @@ concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
   { engine.subset(ids) } -> std::same_as<std::unique_ptr<Kind>>;
 };
 
+// Throws unless there is one value for each of some examples of an engine.
+template <typename Kind>
+void check_values(const Kind& engine, Ids ids, Vector values, const char* message) {
+  check_ids(engine.n(), ids);
+  require(ids.shape(0) == values.shape(0), message);
+}
+
+template <typename Kind>
+void weigh(Kind& kernels, Vector weights) {
+  require(int64_t(weights.shape(0)) == kernels.n_kernels(), "weigh: one weight per kernel");
+  without_lock([&] { kernels.weigh(weights.data()); });
+}
+
+// The outputs of every kernel, a view of the memory of the engine.
+template <EngineKind Kind>
+nb::ndarray<nb::numpy, double, nb::ndim<2>> outputs_of_all(Kind& engine) {
+  return {engine.outputs(), {size_t(engine.n_kernels()), size_t(engine.n())}, nb::find(engine)};
+}
+
 template <EngineKind Kind>
 Out block(Kind& engine, Ids ids, Vector weights) {
   check_ids(engine.n(), ids);
@@ -55,8 +74,7 @@ Out blocks(const Kind& engine, Ids ids) {
 
 template <EngineKind Kind>
 void add(Kind& engine, Ids ids, Vector delta) {
-  check_ids(engine.n(), ids);
-  require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
+  check_values(engine, ids, delta, "add: ids and delta differ in length");
   without_lock([&] { engine.add(span_of(ids), span_of(delta)); });
 }
 
@@ -118,14 +136,7 @@ Out products_at(const Products& matrices, Vector v, Ids ids, bool weighed) {
 
 void bind_products(nb::module_& m) {
   nb::class_<Products>(m, "Products", "The matrices of kernels, as what they make of vectors.")
-      .def(
-          "weigh",
-          [](Products& matrices, Vector weights) {
-            require(int64_t(weights.shape(0)) == matrices.n_kernels(),
-                    "weigh: one weight per kernel");
-            without_lock([&] { matrices.weigh(weights.data()); });
-          },
-          "weights"_a)
+      .def("weigh", &weigh<Products>, "weights"_a)
       .def("__matmul__", &multiply, "v"_a, "The weighted sum of the matrices times a vector.")
       .def("quadratic", &quadratic_forms_of, "v"_a, "v' K v for each matrix.")
       .def("outputs", &products_at, "v"_a, "ids"_a, "weighed"_a = false,
@@ -162,14 +173,7 @@ void bind_dense(nb::module_& m) {
       .def_static(
           "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
           "program"_a)
-      .def_prop_ro(
-          "outputs",
-          [](Engine& engine) {
-            return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
-                engine.outputs(), {size_t(engine.n_kernels()), size_t(engine.n())},
-                nb::find(engine));
-          },
-          nb::rv_policy::reference_internal)
+      .def_prop_ro("outputs", &outputs_of_all<Engine>, nb::rv_policy::reference_internal)
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def_prop_ro("keeps_products", &Engine::keeps_products,
                    "Whether the cache has room for all that products keep.")
@@ -190,13 +194,7 @@ void bind_stack(nb::module_& m) {
             without_lock([&] { new (stack) Stack(program, side, n_jobs); });
           },
           "program"_a, "side"_a, "n_jobs"_a = 1)
-      .def_prop_ro(
-          "outputs",
-          [](Stack& stack) {
-            return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
-                stack.outputs(), {size_t(stack.n_kernels()), size_t(stack.n())}, nb::find(stack));
-          },
-          nb::rv_policy::reference_internal)
+      .def_prop_ro("outputs", &outputs_of_all<Stack>, nb::rv_policy::reference_internal)
       .def_prop_ro(
           "values",
           [](const Stack& stack) {
@@ -255,13 +253,7 @@ void bind_class_pairs(nb::module_& m) {
       .def_prop_ro("n", &ClassPairs::n)
       .def_prop_ro("n_pairs", &ClassPairs::n_pairs)
       .def_prop_ro("n_kernels", &ClassPairs::n_kernels)
-      .def(
-          "weigh",
-          [](ClassPairs& pairs, Vector weights) {
-            require(int64_t(weights.shape(0)) == pairs.n_kernels(), "weigh: one weight per kernel");
-            without_lock([&] { pairs.weigh(weights.data()); });
-          },
-          "weights"_a)
+      .def("weigh", &weigh<ClassPairs>, "weights"_a)
       .def("solve", &solve_class_pairs, "chosen"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a, "lo"_a,
            "hi"_a, "constants"_a, "gap"_a, "working_set"_a, "fresh"_a, "most_sets"_a, "alpha"_a,
            "outputs"_a,
@@ -287,8 +279,7 @@ void bind_class_pairs(nb::module_& m) {
 }
 
 Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {
-  check_ids(engine.n(), ids);
-  require(ids.shape(0) == delta.shape(0), "combined: ids and delta differ in length");
+  check_values(engine, ids, delta, "combined: ids and delta differ in length");
   require(int64_t(weights.shape(0)) == engine.n_kernels(), "combined: one weight per kernel");
   Out out = make_array({size_t(engine.n())});
   std::fill_n(out.data(), engine.n(), 0.0);
@@ -335,24 +326,21 @@ void bind_linear(nb::module_& m) {
 }
 
 Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
-  check_ids(mixture.n(), ids);
-  require(ids.shape(0) == alpha.shape(0), "quadratic: ids and alpha differ in length");
+  check_values(mixture, ids, alpha, "quadratic: ids and alpha differ in length");
   Out out = make_array({size_t(mixture.n_kernels())});
   without_lock([&] { mixture.quadratic(span_of(ids), span_of(alpha), out.data()); });
   return out;
 }
 
 Out combine(Mixture& mixture, Ids ids, Vector alpha) {
-  check_ids(mixture.n(), ids);
-  require(ids.shape(0) == alpha.shape(0), "combine: ids and alpha differ in length");
+  check_values(mixture, ids, alpha, "combine: ids and alpha differ in length");
   Out out = make_array({size_t(mixture.n_kernels())});
   without_lock([&] { mixture.combine(span_of(ids), span_of(alpha), out.data()); });
   return out;
 }
 
 Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vector alpha) {
-  check_ids(mixture.n(), ids);
-  require(ids.shape(0) == alpha.shape(0), "quadratic_of_rows: ids and alpha differ in length");
+  check_values(mixture, ids, alpha, "quadratic_of_rows: ids and alpha differ in length");
   require(0 <= rows && rows <= int64_t(ids.shape(0)), "quadratic_of_rows: too many rows");
   Out out = make_array({size_t(mixture.n_kernels())});
   without_lock([&] { mixture.quadratic_of_rows(span_of(ids), rows, span_of(alpha), out.data()); });
@@ -370,14 +358,12 @@ Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
 }
 
 void require_single(const Mixture& mixture, Ids ids, Vector alpha) {
-  check_ids(mixture.n(), ids);
-  require(ids.shape(0) == alpha.shape(0), "single passes: ids and alpha differ in length");
+  check_values(mixture, ids, alpha, "single passes: ids and alpha differ in length");
   require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
 }
 
 void add_once(Mixture& mixture, Ids ids, Vector delta) {
-  check_ids(mixture.n(), ids);
-  require(ids.shape(0) == delta.shape(0), "add_once: ids and delta differ in length");
+  check_values(mixture, ids, delta, "add_once: ids and delta differ in length");
   const bool keeps = false;
   without_lock([&] { mixture.add(span_of(ids), span_of(delta), keeps); });
 }
@@ -452,14 +438,7 @@ void bind_mixture(nb::module_& m) {
                 mixture.combined(), {size_t(mixture.n())}, nb::find(mixture));
           },
           nb::rv_policy::reference_internal)
-      .def(
-          "weigh",
-          [](Mixture& mixture, Vector weights) {
-            require(int64_t(weights.shape(0)) == mixture.n_kernels(),
-                    "weigh: one weight per kernel");
-            without_lock([&] { mixture.weigh(weights.data()); });
-          },
-          "weights"_a)
+      .def("weigh", &weigh<Mixture>, "weights"_a)
       .def(
           "block",
           [](Mixture& mixture, Ids ids) {

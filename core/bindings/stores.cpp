@@ -59,7 +59,7 @@ Out lookup(NamedStore& named, const Side& side, int threads) {
   Out values = make_array({size_t(side.n)});
   std::fill_n(values.data(), side.n, 0.0);
   without_lock([&] {
-    named.store->settle(threads);
+    named.store->prepare(threads);
     run_team(threads, (side.n + kPiece - 1) / kPiece, [&](int64_t piece, int) {
       const int64_t j0 = piece * kPiece, j1 = std::min(side.n, j0 + kPiece);
       named.store->lookup(sequences, j0, j1, values.data() + j0, 0);
@@ -70,7 +70,7 @@ Out lookup(NamedStore& named, const Side& side, int threads) {
 
 void merge(NamedStore& named, NamedStore& other) {
   interruptible([&] {
-    other.store->settle(1);
+    other.store->prepare(1);
     named.store->merge(*other.store);
   });
 }
@@ -103,7 +103,7 @@ Out place_weights(const Source& source, const Side& side, Vector delta, int64_t 
 
 nb::list store_items(NamedStore& named) {
   nb::list found;
-  interruptible([&] { named.store->settle(1); });
+  interruptible([&] { named.store->prepare(1); });
   named.store->items([&](int64_t position, const std::string& codes, double weight) {
     found.append(nb::make_tuple(position, nb::bytes(codes.data(), codes.size()), weight));
   });

@@ -202,10 +202,7 @@ class PairProblem {
     from_scratch();
     double tolerance = kInfinity;
     for (int64_t sets = 0;; ++sets) {
-      const PairChoice choice = simd().choose(F_, up_.data(), down_.data(), q_);
-      const double violation = choice.max_down - choice.min_up;
-      middle_ = 0.5 * (choice.max_down + choice.min_up);
-      if (!std::isfinite(middle_)) middle_ = 0.0;
+      const double violation = largest_violation();
       if (sets == 0) tolerance = kSubproblemAccuracy * violation;
       if (!(violation > tolerance)) {
         const double found = gap();
@@ -217,9 +214,7 @@ class PairProblem {
       improve(select(most, std::min(target.fresh, most)), violation);
     }
     from_scratch();
-    const PairChoice choice = simd().choose(F_, up_.data(), down_.data(), q_);
-    middle_ = 0.5 * (choice.max_down + choice.min_up);
-    if (!std::isfinite(middle_)) middle_ = 0.0;
+    largest_violation();
     return gap();
   }
 
@@ -227,6 +222,14 @@ class PairProblem {
   void refresh(int64_t i) {
     up_[i] = conj_.slope_up(i, alpha_[i]);
     down_[i] = conj_.slope_down(i, alpha_[i]);
+  }
+
+  // Returns the largest violation of the KKT conditions; places the bias in its middle.
+  double largest_violation() {
+    const PairChoice choice = simd().choose(F_, up_.data(), down_.data(), q_);
+    middle_ = 0.5 * (choice.max_down + choice.min_up);
+    if (!std::isfinite(middle_)) middle_ = 0.0;
+    return choice.max_down - choice.min_up;
   }
 
   // The relative duality gap, with a nearly optimal bias.

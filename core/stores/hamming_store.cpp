@@ -153,7 +153,7 @@ void HammingStore::merge(const Store& other) {
   weights_.clear();
 }
 
-void HammingStore::settle(int threads) {
+void HammingStore::prepare(int threads) {
   if (!weights_.empty()) return;
   Buffer<double> words = words_;
   weights_ = weights_of(words, threads);

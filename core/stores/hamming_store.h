@@ -36,7 +36,7 @@ class HammingStore : public Store {
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
-  void settle(int threads) override;
+  void prepare(int threads) override;
   // Computes the weights. Nothing can be added afterwards, and half of the memory is freed.
   void close(int threads);
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;

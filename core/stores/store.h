@@ -2,7 +2,7 @@
 // Phi(x)> with new sequences x. Only words that occur are stored. Sonnenburg, Raetsch and Rieck
 // (2007, section 4.3) call the operations clear, add and lookup.
 //
-// `add` may postpone work; `settle` completes it, once before the first look-up.
+// `add` may postpone work; `prepare` completes it, once before the first look-up.
 #pragma once
 #include <functional>
 #include <string>
@@ -24,7 +24,7 @@ class Store : public Sums {
   virtual void add(const Table& a, IdSpan rows, std::span<const double> delta) = 0;
   // w += the weights of another store of the same kernel.
   virtual void merge(const Store& other) = 0;
-  virtual void settle(int /*threads*/) {}
+  virtual void prepare(int /*threads*/) {}
   // Calls visit once for every word with a nonzero weight.
   virtual void items(const VisitWord& visit) const = 0;
   virtual int64_t bytes() const = 0;

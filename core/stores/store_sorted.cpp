@@ -15,7 +15,7 @@ class SortedStore : public NumberStore {
     weights_.clear();
     added_.clear();
   }
-  void settle(int) override;
+  void prepare(int) override;
   int64_t bytes() const override {
     return int64_t(kmers_.size() * (sizeof(uint64_t) + sizeof(double)) +
                    added_.capacity() * sizeof(Item));
@@ -50,7 +50,7 @@ class SortedStore : public NumberStore {
   std::vector<Item> added_;  // added since the arrays were sorted
 };
 
-void SortedStore::settle(int) {
+void SortedStore::prepare(int) {
   if (added_.empty()) return;
   for (size_t at = 0; at < kmers_.size(); ++at) added_.emplace_back(kmers_[at], weights_[at]);
   std::sort(added_.begin(), added_.end(),

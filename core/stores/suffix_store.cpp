@@ -17,16 +17,16 @@ namespace {
 }  // namespace
 
 void SuffixStore::clear() {
-  settled_.reset();
+  index_.reset();
   texts_.clear();
   parts_.clear();
 }
 
 // Discards the index and makes the texts available again, so that more can be added.
 void SuffixStore::open() {
-  if (!settled_) return;
-  texts_ = std::move(*settled_).take_texts();
-  settled_.reset();
+  if (!index_) return;
+  texts_ = std::move(*index_).take_texts();
+  index_.reset();
 }
 
 void SuffixStore::close_part(double delta) {
@@ -49,7 +49,7 @@ void SuffixStore::add(const Table& a, IdSpan rows, std::span<const double> delta
 void SuffixStore::merge(const Store& other) {
   if (const auto* same = dynamic_cast<const SuffixStore*>(&other)) {
     if (same->letters_ != letters_ || *same->lengths_ != *lengths_) throw_other_words();
-    const std::vector<uint8_t> texts = same->settled_ ? same->settled_->texts() : same->texts_;
+    const std::vector<uint8_t> texts = same->index_ ? same->index_->texts() : same->texts_;
     const std::vector<Part> parts = same->parts_;  // a copy, since `other` may be this store
     open();
     int64_t start = 0;
@@ -70,15 +70,15 @@ void SuffixStore::merge(const Store& other) {
   });
 }
 
-void SuffixStore::settle(int) {
-  if (settled_) return;
-  settled_.emplace(lengths_, std::move(texts_));
+void SuffixStore::prepare(int) {
+  if (index_) return;
+  index_.emplace(lengths_, std::move(texts_));
   int64_t start = 0;
   for (const Part& part : parts_) {
-    settled_->add(start, part.end, 0, part.delta);
+    index_->add(start, part.end, 0, part.delta);
     start = part.end;
   }
-  settled_->finish();
+  index_->finish();
 }
 
 void SuffixStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const {
@@ -86,13 +86,13 @@ void SuffixStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out, in
   for (int64_t j = j0; j < j1; ++j) {
     texts.clear();
     append_text(sequences_of(b), j, texts);
-    out[j - j0] += settled_->sum(texts)[0];
+    out[j - j0] += index_->sum(texts)[0];
     if (j % kSequencesBetweenLooks == 0) check_interrupt();
   }
 }
 
 void SuffixStore::items(const VisitWord& visit) const {
-  settled_->each([&](const uint8_t* letters, int32_t length, const std::array<double, 1>& value) {
+  index_->each([&](const uint8_t* letters, int32_t length, const std::array<double, 1>& value) {
     if (value[0] == 0.0) return;
     std::string codes(letters, letters + length);
     for (char& code : codes) code = char(code - 1);
@@ -102,7 +102,7 @@ void SuffixStore::items(const VisitWord& visit) const {
 
 int64_t SuffixStore::bytes() const {
   return int64_t(texts_.capacity() + parts_.capacity() * sizeof(Part)) +
-         (settled_ ? settled_->bytes() : 0);
+         (index_ ? index_->bytes() : 0);
 }
 
 }  // namespace kw

@@ -16,7 +16,7 @@ class SuffixStore : public Store {
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
-  void settle(int threads) override;
+  void prepare(int threads) override;
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
   int64_t bytes() const override;
@@ -32,9 +32,9 @@ class SuffixStore : public Store {
 
   const int letters_;
   const std::shared_ptr<const LengthWeights> lengths_;
-  std::vector<uint8_t> texts_;  // empty once settled
+  std::vector<uint8_t> texts_;  // empty once prepared
   std::vector<Part> parts_;
-  std::optional<SubstringWeights<1>> settled_;
+  std::optional<SubstringWeights<1>> index_;
 };
 
 }  // namespace kw

@@ -61,7 +61,7 @@ WdStore::WdStore(const WdKernel& kernel, const double* planes)
 void WdStore::clear() {
   batches_.clear();
   positions_.assign(length_, Position{});
-  settled_ = true;
+  prepared_ = true;
 }
 
 void WdStore::expect(int64_t planes) {
@@ -76,7 +76,7 @@ void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
   auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows));
   expect(table->planes);
   batches_.push_back({std::move(table), std::vector<double>(delta.begin(), delta.end())});
-  settled_ = false;
+  prepared_ = false;
 }
 
 void WdStore::merge(const Store& other) {
@@ -86,11 +86,11 @@ void WdStore::merge(const Store& other) {
   const std::vector<Batch> more = same->batches_;  // a copy, since `other` may be this store
   batches_.insert(batches_.end(), more.begin(), more.end());
   if (same->planes_) expect(same->planes_);
-  settled_ = false;
+  prepared_ = false;
 }
 
-void WdStore::settle(int threads) {
-  if (settled_) return;
+void WdStore::prepare(int threads) {
+  if (prepared_) return;
   int64_t count = 0;
   for (const Batch& batch : batches_) count += int64_t(batch.delta.size());
   const int depth = depth_for(count * passes_, planes_, degree_);
@@ -103,7 +103,7 @@ void WdStore::settle(int threads) {
     windows(p, read, added);
     build(positions_[p], added);
   });
-  settled_ = true;
+  prepared_ = true;
 }
 
 // Fitted to measurements (benchmarks/strings_crossover.py) with two planes and AVX2.

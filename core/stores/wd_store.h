@@ -27,7 +27,7 @@ class WdStore : public Store {
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
-  void settle(int threads) override;
+  void prepare(int threads) override;
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
   int64_t bytes() const override;
@@ -125,7 +125,7 @@ class WdStore : public Store {
   int64_t planes_ = 0;  // bit planes of the letters; set by the first sequence
   int64_t tail_ = 0;    // words of a leaf after its head: one for each plane if matches may be long
   std::vector<Batch> batches_;
-  bool settled_ = true;
+  bool prepared_ = true;
   std::vector<double> weights_;  // length x degree
   std::vector<double> reach_;    // length x (degree + 1): sums of the first k weights
   std::vector<Position> positions_;

@@ -157,7 +157,7 @@ std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const SumRequest& req
   for (int64_t i : request.rows) letters += sequences_of(a).length_of(i);
   auto sums = make_store(store, rule, letters);
   sums->add(a, request.rows, scaled);
-  sums->settle(request.threads);
+  sums->prepare(request.threads);
   return sums;
 }
 

@@ -111,7 +111,7 @@ std::unique_ptr<Sums> SubstringKernel::sums(const Table& a, const SumRequest& re
   for (double& factor : scaled) factor *= scale_ * (request.planes ? request.planes[0] : 1.0);
   auto sums = std::make_unique<SuffixStore>(letters, lengths);
   sums->add(a, request.rows, scaled);
-  sums->settle(request.threads);
+  sums->prepare(request.threads);
   return sums;
 }
 

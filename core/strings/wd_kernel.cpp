@@ -196,7 +196,7 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const SumRequest& request) 
   if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
   auto store = std::make_unique<WdStore>(*this, request.planes);
   store->add(a, request.rows, request.factors);
-  store->settle(request.threads);
+  store->prepare(request.threads);
   return store;
 }
 

@@ -65,7 +65,7 @@ def test_result_without_doubt_is_returned_unchanged():
     setting, other = Setting(0.0), Setting(0.0)
     result, before = setting.confirmed(), other.solve()
     assert result.converged
-    assert 0 < result.doubt < 1e-9
+    assert 0 < result.rounding_bound < 1e-9
     np.testing.assert_array_equal(result.alpha, before.alpha)
 
 
@@ -73,7 +73,7 @@ def test_drifted_outputs_are_recomputed():
     setting = Setting(1e-2)
     result = setting.confirmed()
     assert result.converged
-    assert result.doubt < 1e-9
+    assert result.rounding_bound < 1e-9
     fresh = setting.engine.outputs().copy()
     setting.engine.move_to(result.alpha)
     np.testing.assert_array_equal(setting.engine.outputs(), fresh)
@@ -106,20 +106,20 @@ def test_solver_continues_if_rounding_may_hide_a_gap():
     tol = 1.02 * found.gap
     setting = Setting(0.0, tol)
     rough = replace(setting.rounding, precision=1e-6)
-    doubt = judged(first.problem, first.engine, first.solve(), rough, tol).doubt
-    setting.rounding = replace(rough, precision=1e-7 * tol / doubt)
+    bound = judged(first.problem, first.engine, first.solve(), rough, tol).rounding_bound
+    setting.rounding = replace(rough, precision=1e-7 * tol / bound)
     result = setting.confirmed()
     assert setting.solver.tolerances[0] == setting.run.tol == tol
     assert setting.solver.tolerances[1] == pytest.approx(0.9 * tol, rel=0.05)
     assert result.converged
-    assert result.gap + result.doubt <= tol
+    assert result.gap + result.rounding_bound <= tol
 
 
 def test_kernels_with_few_digits_leave_the_result_in_doubt():
     setting = Setting(0.0)
     setting.rounding = replace(setting.rounding, precision=1e-2)
     result = setting.confirmed()
-    assert result.gap <= TOL < result.gap + result.doubt
+    assert result.gap <= TOL < result.gap + result.rounding_bound
     assert not result.converged
     assert setting.solver.tolerances == [TOL]
 
@@ -141,4 +141,4 @@ def test_doubt_bounds_the_effect_of_kernel_errors(loss, norm):
         off = np.einsum("mij,j->mi", E + E.transpose(0, 2, 1), 0.5 * alpha)
         g = setting.engine.outputs() + off
         found = setting.problem.certificate(alpha, theta @ g, g @ alpha, theta)
-        assert abs(found.gap - result.gap) <= said.doubt
+        assert abs(found.gap - result.gap) <= said.rounding_bound

@@ -3,6 +3,10 @@
 A kernel object describes a *family* of M >= 1 kernels that share computations. It is a frozen
 dataclass without hidden state. Parameters that depend on the data (columns, gamma, categories,
 means) are determined by `resolve`, which returns a new kernel.
+
+A subclass of `Kernel` defines `resolve`, `labels`, `views` and `expressions`; a subclass of
+`OnColumns` only `resolve` and `expressions`, and `labels` if it is a family. All other methods have
+defaults.
 """
 
 from __future__ import annotations

@@ -11,6 +11,9 @@ from ..common.numbers import as_number
 # Largest exponent p for which Newton's method is used on the weights. Balls of larger p are almost
 # cubes: their sides have next to no curvature.
 NEWTON_EXPONENT = 32.0
+# Smallest factor by which `analytic` shrinks a weight. Without it a kernel whose w_m happens to be
+# 0 would get weight 0, and the analytic step could never increase it again.
+LEAST_FACTOR = 1e-3
 
 
 class Norm(ABC):
@@ -155,7 +158,8 @@ class Norm(ABC):
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         """Return feasible weights that minimise sum_m ||w_m||^2 / theta_m for the current w.
 
-        Unlike `best`, this step never increases the primal objective.
+        Unlike `best`, this step never increases the primal objective. It shrinks no weight to 0
+        (`LEAST_FACTOR`).
 
         Parameters
         ----------

@@ -9,10 +9,8 @@ import numpy as np
 from ..common.numbers import as_number
 from ..common.roots import root_between
 from ..model.files.registry import registered
-from .base import Norm, clip
+from .base import LEAST_FACTOR, Norm, clip
 
-# Smallest factor by which `analytic` shrinks a share, as for `Lp`.
-LEAST_FACTOR = 1e-3
 # Fraction of the way to the pole of `ball` beyond which it is continued linearly.
 NEAR_POLE = 0.999
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..common.numbers import as_number, as_positive
 from ..model.files.registry import registered
 from .base import (
+    LEAST_FACTOR,
     Norm,
     checked_exponent,
     clip,
@@ -18,10 +19,6 @@ from .base import (
     power_sum,
     same_length,
 )
-
-# Smallest factor by which `analytic` shrinks a weight. Without it a kernel whose w_m happens to be
-# 0 would get weight 0, and the analytic step could never increase it again.
-LEAST_FACTOR = 1e-3
 
 
 @registered("Lp")

@@ -9,10 +9,8 @@ import numpy as np
 from ..common.numbers import as_number
 from ..common.roots import root_between
 from ..model.files.registry import registered
-from .base import NEWTON_EXPONENT, Norm, clip, power_sum
+from .base import LEAST_FACTOR, NEWTON_EXPONENT, Norm, clip, power_sum
 
-# Smallest factor by which `analytic` shrinks a weight, as for `Lp`.
-LEAST_FACTOR = 1e-3
 # Newton steps of `_positive_root`. They decrease from at most twice the root to the root, and
 # the error is squared in every step.
 ROOT_STEPS = 8

@@ -46,7 +46,7 @@ class BestModel:
     def instead_of(self, last: Result) -> Result:
         """Return the best model instead of the last one of a fit, if its gap is smaller.
 
-        The rounding bound (`doubt`) of the last model is kept, since it hardly differs.
+        The `rounding_bound` of the last model is kept, since it hardly differs.
         """
         if self._best is None or not self._best[0].gap < last.gap:
             return last

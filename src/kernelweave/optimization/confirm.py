@@ -35,7 +35,7 @@ def confirmed(
     rounding: RoundingBounds,
     tol: float,
 ) -> Result:
-    """Return a result with the rounding bound of its gap (`doubt`).
+    """Return a result with the rounding bound of its gap (`rounding_bound`).
 
     Outputs are recomputed if rounding leaves open whether the gap is below tol, or how large it is.
 
@@ -88,7 +88,7 @@ def _judged_constant(
     dual = result.dual - (error if error < np.inf else np.inf)  # also if NaN
     sure = result.constant - dual <= HIDDEN * result.constant or problem.constant_is_optimal(dual)
     return replace(
-        result, dual=dual, doubt=0.0 if sure else 1.0, converged=result.converged and sure
+        result, dual=dual, rounding_bound=0.0 if sure else 1.0, converged=result.converged and sure
     )
 
 
@@ -192,8 +192,8 @@ def _with_error(result: Result, error: float, tol: float) -> Result:
     """Return a result that has converged only if its gap plus its rounding bound is below tol."""
     least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
-    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
-    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
+    bound = 0.0 if error == 0 else max(worst - result.gap, 0.0)
+    return replace(result, rounding_bound=bound, converged=result.gap + bound <= tol)
 
 
 def _off_sum(problem: Problem, alpha: np.ndarray, bias: Numbers) -> float:

@@ -55,7 +55,7 @@ def convergence_message(
     others = [one for one in results if not one.converged and one is not worst]
     uncertain = [one for one in others if one.gap <= estimator.tol or one.doubt > one.gap]
     if above and uncertain:
-        other = max(uncertain, key=lambda result: result.doubt)
+        other = max(uncertain, key=lambda result: result.rounding_bound)
         message += f". The gap of another output is {other.gap:.2e}, but "
         message += _rounding_message(estimator, other, names, rounding)
     return message
@@ -88,13 +88,13 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], rounding: Roun
             "the objective is 0, so that a relative gap is undefined: these kernels do not "
             "separate the examples from the origin (RBF kernels do)"
         )
-    if result.doubt > max(estimator.tol, result.gap):  # more iterations would not help
+    if result.rounding_bound > max(estimator.tol, result.gap):  # more iterations would not help
         return _rounding_message(estimator, result, names, rounding)
     if result.late:
         return f"raise max_time={estimator.max_time:g} or tol"
     if estimator.max_iter is not None and result.n_iter >= estimator.max_iter:
         return f"raise max_iter={estimator.max_iter} or tol"
-    if result.doubt > estimator.tol:
+    if result.rounding_bound > estimator.tol:
         return _rounding_message(estimator, result, names, rounding)
     return getattr(estimator.plan_.solver, "when_stopped", "") or (
         "it made no further progress: raise tol, scale the data, lower C or the sample weights, "
@@ -119,7 +119,7 @@ def _rounding_message(
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (
-        f"rounding alone may change that gap by {result.doubt:.1e}: the values of "
+        f"rounding alone may change that gap by {result.rounding_bound:.1e}: the values of "
         f"{named or 'the kernels'} have too little numerical precision for tol={estimator.tol:g} "
         "with these costs and targets. Scale the data or choose kernel parameters that suit their "
         "scale, lower C or the sample weights, or raise tol"

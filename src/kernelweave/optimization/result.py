@@ -33,7 +33,7 @@ class Result(Certificate):
         Whether time ran out before.
     optimality : (eps1, eps2), optional
         Accuracy of the support kernel machine, see `methods.optimality`.
-    doubt : float
+    rounding_bound : float
         Bound on the effect of rounding on the gap.
     """
 
@@ -44,7 +44,7 @@ class Result(Certificate):
     converged: bool
     late: bool = False
     optimality: tuple[float, float] | None = None
-    doubt: float = 0.0
+    rounding_bound: float = 0.0
 
     def moved(self, centre: Numbers) -> Result:
         """Return the result for targets shifted by a number, or by one number per output."""

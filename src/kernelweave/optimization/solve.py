@@ -61,10 +61,12 @@ def solve_confirmed(
     for _ in range(ATTEMPTS):
         found = _solved(problem, engine, plan, run, weights)
         result = confirmed(problem, engine, found, rounding, tol)
-        hopeless = found.gap > tol or result.doubt > LARGEST_SHARE * tol or run.budget.spent
+        hopeless = (
+            found.gap > tol or result.rounding_bound > LARGEST_SHARE * tol or run.budget.spent
+        )
         if result.converged or hopeless:
             break
-        run, weights = run.with_tol(tol - result.doubt), result.weights
+        run, weights = run.with_tol(tol - result.rounding_bound), result.weights
     return result
 
 
