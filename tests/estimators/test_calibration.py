@@ -236,3 +236,14 @@ def test_methods_need_calibration():
     regressor.set_params(calibrate="residuals").fit(X, y)
     with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
         regressor.predict_interval(X, 1.5)
+
+
+@pytest.mark.parametrize("n", [2, 4, 5, 23])
+def test_folds_hold_out_every_example_once_and_equal_parts_of_labels(n, rng):
+    for strata in (None, rng.integers(0, 3, n), np.zeros(n)):
+        found = folds(n, strata)
+        np.testing.assert_array_equal(np.sort(np.concatenate(found)), np.arange(n))
+        assert np.ptp([len(test) for test in found]) <= 1
+        labels = np.zeros(n) if strata is None else strata
+        for label in np.unique(labels):
+            assert np.ptp([np.sum(labels[test] == label) for test in found]) <= 1
