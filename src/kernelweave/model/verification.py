@@ -314,7 +314,7 @@ def _values(
     inside = np.clip(flat, *problem.risk.bounds)
     flat = np.where(np.abs(flat - inside) <= BOUND_ROUNDING * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)
+    dual = problem.dual(flat, total, F.ravel()) - problem.risk.infeasibility_gain(flat, bias)
     return primal, dual, problem.constant, problem.gap(primal, dual)
 
 

@@ -172,8 +172,12 @@ class Risk:
         """Return the loss of each example with decision values f, shape (n,)."""
         return self.loss.value(f, self.y)
 
-    def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at -alpha, shape (n,), for feasible alphas."""
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
+        """Return the conjugate at -alpha, shape (n,), for feasible alphas.
+
+        `near`: outputs, shape (n,), whose dual point is alpha or close to it. Risks whose conjugate
+        has no formula start from them; the result is the same.
+        """
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
