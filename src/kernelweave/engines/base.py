@@ -238,8 +238,9 @@ class Engine(ABC):
         Snapshot
         """
         alpha = self._alpha.copy()
-        combined = (None, None) if self._stale else (self._combined, self._theta)
-        return Snapshot(alpha, *combined, self.origin)
+        if self._stale:
+            return Snapshot(alpha, origin=self.origin)
+        return Snapshot(alpha, self._combined, self._theta, self.origin)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:

@@ -114,6 +114,11 @@ class Risk:
         """Arrays of shape (n,) that the risk depends on besides y and C."""
         return ()
 
+    @property
+    def responses(self) -> np.ndarray:
+        """Values that good decision values increase with, shape (n,)."""
+        return self.y
+
     @cached_property
     def output_slices(self) -> list[slice]:
         """Positions of the examples of each output."""
