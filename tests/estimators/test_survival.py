@@ -480,3 +480,33 @@ def test_comparison_scores_concordance(study):
     )
     assert result.scoring == "concordance"
     assert all(0.5 < scores.mean() < 1 for scores in result.scores.values())
+
+
+@pytest.mark.parametrize("loss", ["cox", "ranking", "regression"])
+def test_held_out_contributions_of_risk_factors_are_positive(loss, rng):
+    X = rng.normal(size=(200, 3))
+    y = np.empty(200, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(200) < 0.7, rng.exponential(np.exp(-2 * X[:, 0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no kernel only memorises
+        model = MKLSurvival(loss=loss, C=0.1).fit(X, y)
+    assert len(model.kernel_names_) == 2
+    assert (model.held_out_covariances_ > 0).all()
+
+
+def test_baseline_hazard_is_that_of_the_predicted_risks(rng):
+    """The engine's outputs are the decision values of the training examples, weighted or absent."""
+    values = rng.normal(size=(60, 3))
+    values[:10] = np.nan
+    X = Views({"some": values, "all": rng.normal(size=(60, 2))})
+    y = np.empty(60, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(60) < 0.6, rng.integers(1, 20, size=60)
+    weights = rng.integers(0, 3, size=60).astype(float)
+    model = MKLSurvival(C=1.0).fit(X, y, sample_weight=weights)
+    hazards, happened = weights * np.exp(model.predict(X)), y["event"] & (weights > 0)
+    times = np.unique(y["time"][happened])
+    steps = [
+        weights[happened & (y["time"] == t)].sum() / hazards[y["time"] >= t].sum() for t in times
+    ]
+    np.testing.assert_array_equal(model.event_times_, times)
+    np.testing.assert_allclose(model.cumulative_baseline_hazard_, np.cumsum(steps), rtol=1e-9)

@@ -90,15 +90,15 @@ def test_value_gradient_and_hessian_are_those_of_all_pairs(case, shift, rng):
 
 @every_case
 def test_conjugate_of_a_dual_point_is_that_of_the_pairs(case, rng):
-    """Also where the outputs are not remembered."""
+    """With the outputs that it belongs to, with outputs near them, and without any."""
     risk = make_risk(case, rng)
     for scale in (0.1, 1.0, 3.0):
         F = scale * rng.normal(size=N)
         alpha = risk.response(F).alpha
         expected = slow(risk, F)[3]
-        assert risk.conjugate(alpha) == pytest.approx(expected, abs=1e-9)
-        forgotten = RankingRisk(Ranking(), risk.y, risk.C, event=risk.event)
-        assert forgotten.conjugate(alpha) == pytest.approx(expected, abs=1e-7)
+        assert risk.conjugate(alpha, F) == pytest.approx(expected, abs=1e-9)
+        for near in (F + 0.1 * rng.normal(size=N), None):
+            assert risk.conjugate(alpha, near) == pytest.approx(expected, abs=1e-7)
 
 
 @every_case

@@ -130,6 +130,8 @@ class Engine(ABC):
         rounding.
     work : Work
         Counts the pairs of examples that were evaluated.
+    origin : ndarray of shape (n,) or None
+        Outputs whose dual point alpha is (`Response`), if a solver has passed them with alpha.
     """
 
     precision: float = float(np.finfo(float).eps)
@@ -140,6 +142,7 @@ class Engine(ABC):
         self._read_only = self._alpha.view()
         self._read_only.flags.writeable = False
         self._single = False
+        self.origin: np.ndarray | None = None
         # Combined outputs, the weights that they belong to, and whether they are out of date.
         # Engines that cache the outputs of every kernel do not use them.
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
@@ -210,6 +213,7 @@ class Engine(ABC):
         alpha: np.ndarray,
         outputs: np.ndarray | None = None,
         theta: np.ndarray | None = None,
+        origin: np.ndarray | None = None,
     ) -> None:
         """Replace alpha.
 
@@ -221,6 +225,8 @@ class Engine(ABC):
             those of the kernels with a weight in theta, shape (k, n).
         theta : ndarray of shape (M,), optional
             Weights under which outputs are combined.
+        origin : ndarray of shape (n,), optional
+            Outputs whose dual point alpha is.
         """
         size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
         if outputs is None:
@@ -229,7 +235,7 @@ class Engine(ABC):
             factor = max(1.0, float(size.sum()) / before) if before > 0 else 1.0
             self.accumulated_update *= factor
             self.accumulated_update += np.abs(alpha - self._alpha)
-        self._alpha[:] = alpha
+        self._alpha[:], self.origin = alpha, origin
         self._follow(outputs, theta)
 
     def snapshot(self) -> Snapshot:
@@ -240,7 +246,9 @@ class Engine(ABC):
         Snapshot
         """
         alpha = self._alpha.copy()
-        return Snapshot(alpha) if self._stale else Snapshot(alpha, self._combined, self._theta)
+        if self._stale:
+            return Snapshot(alpha, origin=self.origin)
+        return Snapshot(alpha, self._combined, self._theta, self.origin)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:
@@ -338,7 +346,7 @@ class Engine(ABC):
                 f"idx must be from 0 to {self.n - 1}, got {int(idx.min())} to {int(idx.max())}"
             )
         delta: np.ndarray = values - self._alpha[idx]
-        self._alpha[idx] = values
+        self._alpha[idx], self.origin = values, None
         self.accumulated_update[idx] += np.abs(delta)
         return delta
 

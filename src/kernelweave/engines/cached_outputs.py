@@ -48,7 +48,7 @@ class CachedOutputs(Engine):
         self._add(idx, self._set(idx, values))
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(self._alpha.copy(), self._outputs.copy())
+        return Snapshot(self._alpha.copy(), self._outputs.copy(), origin=self.origin)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         # Combined outputs determine those of a kernel only if it is the only one.

@@ -150,8 +150,9 @@ class FamilyEngine(Engine):
 
     def snapshot(self) -> Snapshot:
         self._apply_changes()
-        alpha, combined, theta = super().snapshot()
-        return Snapshot(alpha, None if combined is None else combined.copy(), theta)
+        found = super().snapshot()
+        combined = None if found.outputs is None else found.outputs.copy()
+        return found._replace(outputs=combined)
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
         """Return an engine for some examples; their cached rows stay cached.

@@ -213,7 +213,7 @@ class LinearEngine(Engine):
 
     def snapshot(self) -> Snapshot:
         if self._known.all():
-            return Snapshot(self._alpha.copy(), self._outputs.copy())
+            return Snapshot(self._alpha.copy(), self._outputs.copy(), origin=self.origin)
         return super().snapshot()
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:

@@ -152,7 +152,7 @@ class ShardedEngine(Engine):
 
     def snapshot(self) -> Snapshot:
         followed = np.array_equal(self._sent, self._alpha)
-        return super().snapshot() if followed else Snapshot(self._alpha.copy())
+        return super().snapshot() if followed else Snapshot(self._alpha.copy(), origin=self.origin)
 
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some of the examples, a local one if they are few.

@@ -16,11 +16,14 @@ class Snapshot(NamedTuple):
     outputs : ndarray of shape (M, n), of shape (n,) if outputs are combined, or None
     theta : ndarray of shape (M,) or None
         Weights under which outputs are combined.
+    origin : ndarray of shape (n,) or None
+        See `Engine.origin`.
     """
 
     alpha: np.ndarray
     outputs: np.ndarray | None = None
     theta: np.ndarray | None = None
+    origin: np.ndarray | None = None
 
     def scaled(self, factor: float) -> Snapshot:
         """Return the snapshot at factor * alpha.

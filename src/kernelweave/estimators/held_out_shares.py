@@ -78,12 +78,15 @@ def held_out_covariances(
                 continue
             for test in sample.tests:
                 fold = without(problem, test).given(theta)
-                found[output] += _covariances(trainer, fold, test) * len(test) / len(sample.folds)
+                covariances = _covariances(trainer, fold, test, problem.risk.responses[test])
+                found[output] += covariances * len(test) / len(sample.folds)
     return found
 
 
-def _covariances(trainer: FoldTrainer, problem: Problem, test: np.ndarray) -> np.ndarray:
-    """Return the covariances, shape (M,), over the held-out examples of a fold."""
+def _covariances(
+    trainer: FoldTrainer, problem: Problem, test: np.ndarray, responses: np.ndarray
+) -> np.ndarray:
+    """Return the covariances with responses, shape (t,), over the t held-out examples of a fold."""
     compiled, examples = trainer.prepared.compiled, trainer.prepared.examples
     [suited], engine = trainer.prepared.suited([problem], shared=False)
     engine.move_to(np.zeros(engine.n))
@@ -101,8 +104,7 @@ def _covariances(trainer: FoldTrainer, problem: Problem, test: np.ndarray) -> np
     added = model.contributions_of(examples.take(test), thread_count(trainer.estimator.n_jobs))[
         :, 0
     ]
-    target = problem.y[test] - problem.y[test].mean()
-    found: np.ndarray = target @ added / len(test)
+    found: np.ndarray = (responses - responses.mean()) @ added / len(test)
     return found
 
 

@@ -58,6 +58,8 @@ def check_parameters(estimator: BaseEstimator) -> None:
     if is_regressor(estimator):
         rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
         rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')
+    if getattr(type(estimator), "Cs", ()) is None:
+        rules["Cs"] = (_or_none(rules["Cs"][0]), f"None, or {rules['Cs'][1]}")
     given = vars(estimator)
     for name, (accepts, accepted) in rules.items():
         if name in given and not accepts(given[name]):
@@ -82,6 +84,10 @@ def _or_auto(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: _is(value, "scale") or rule(value)
+
+
+def _or_none(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or rule(value)
 
 
 def _several(values: object) -> bool:

@@ -13,6 +13,9 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses, norms
 from ..common.types import Data
 from ..engines import Engine
+from ..kernels import Kernel
+from ..kernels.default import default_survival_kernels
+from ..kernels.default_of_views import default_of_views
 from ..model.files.registry import registered
 from ..problem.censored_regression import CensoredRisk
 from ..problem.cox import CoxRisk
@@ -40,8 +43,7 @@ class BaseSurvival(MKLEstimator):
         self, X: Data, y: object, sample_weight: object, C: float, norm: float | norms.Norm
     ) -> Problem:
         """Return the problem of n examples with censored times; see `MKLSurvival.fit`."""
-        if not (isinstance(self.loss, str) and self.loss in LOSSES):
-            raise ValueError(f"loss must be one of {LOSSES}, got {self.loss!r}")
+        self._check_loss()
         event, time = as_survival(y)
         check_consistent_length(X, time)
         weights = check_weights(sample_weight, len(time))
@@ -51,6 +53,18 @@ class BaseSurvival(MKLEstimator):
             )
         risk = self._risk(event, time, weights, weighed(C, weights))
         return Problem(risk, norms.as_norm(norm))
+
+    def _check_loss(self) -> None:
+        """Raise ValueError if the loss is unknown."""
+        if not (isinstance(self.loss, str) and self.loss in LOSSES):
+            raise ValueError(f"loss must be one of {LOSSES}, got {self.loss!r}")
+
+    def _candidates(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
+        """Return the one set of default kernels: a choice on held-out folds would be noise."""
+        return {"default": self._default_kernels(X, costs)}
+
+    def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
+        return default_of_views(X, costs, default_survival_kernels)
 
     def _risk(
         self, event: np.ndarray, time: np.ndarray, weights: np.ndarray, costs: np.ndarray
@@ -183,6 +197,7 @@ class MKLSurvival(BaseSurvival):
     Parameters
     ----------
     kernels : Kernel, list of Kernel or None
+        None: a linear and an RBF kernel for each view, and for numbers and categories.
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float

@@ -32,7 +32,7 @@ have three letters or more. Categorical columns are always categories.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
 from itertools import combinations
@@ -130,16 +130,27 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return the kernels that read all columns together, and those of strings."""
+    """Return the kernels that read all columns together, smooth and rough, and those of strings."""
+    kernels = _smooth(table, X, weights, _widths)
+    if table.vectors:
+        kernels.append(_rough(standardized(table.vectors, X, weights)))
+    return kernels
+
+
+def _smooth(
+    table: Contents, X: Data, weights: np.ndarray, widths: Callable[[Standardized], Kernel]
+) -> list[Kernel]:
+    """Return linear and RBF kernels of all columns together, and the kernels of strings.
+
+    `widths` returns the RBF kernels of some columns.
+    """
     kernels: list[Kernel] = []
     for indices in table.kinds:
         if indices:
             columns = standardized(indices, X, weights)
-            kernels += [Linear(columns=columns), _widths(columns)]
+            kernels += [Linear(columns=columns), widths(columns)]
     if table.numbers and table.categories:
-        kernels.append(_widths(standardized(table.vectors, X, weights)))
-    if table.vectors:
-        kernels.append(_rough(standardized(table.vectors, X, weights)))
+        kernels.append(widths(standardized(table.vectors, X, weights)))
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
@@ -213,6 +224,23 @@ def _alphabet_of_column(X: Data) -> object:
     return alphabet_of(texts) if all(isinstance(text, str) for text in texts) else None
 
 
+def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
+    """Return default kernels of censored times: RBF kernels of the middle width only.
+
+    A few hundred patients with few events do not tell which width is best; narrow kernels would
+    memorise them (`python -m benchmarks survival`). Sequences have their first default kernels.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of numbers, frame or Sequences, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+    """
+    X = as_input(X)
+    if isinstance(X, Sequences) or _alphabet_of_column(X):
+        return default_kernels(X, weights)
+    return _smooth(Contents.of(X), X, weights, _middle_width)
+
+
 def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return the one kernel of novelty detection; see `default_kernels`.
 
@@ -226,8 +254,7 @@ def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
     table = Contents.of(X)
     kernels: list[Kernel] = []
     if table.vectors:
-        columns = standardized(table.vectors, X, weights)
-        kernels.append(RBF(gamma=1.0 / max(columns.n_varying, 1), columns=columns))
+        kernels.append(_middle_width(standardized(table.vectors, X, weights)))
     return [reduce(add, kernels + _strings(table, X) + _indicators(table, X))]
 
 
@@ -324,6 +351,11 @@ def _rough(columns: Standardized) -> Kernel:
     """Return Laplacian kernels of widths around gamma = 1 / d, for functions with steps."""
     d = max(columns.n_varying, 1)
     return Laplacian(gamma=[2.0**k / d for k in range(-4, 2)], columns=columns)
+
+
+def _middle_width(columns: Standardized) -> Kernel:
+    """Return the RBF kernel with gamma = 1 / d."""
+    return RBF(gamma=1.0 / max(columns.n_varying, 1), columns=columns)
 
 
 def _strings(table: Contents, X: Data) -> list[Kernel]:

@@ -320,7 +320,8 @@ class _Solution:
         inside = np.clip(alpha, *problem.risk.bounds)
         alpha = np.where(np.abs(alpha - inside) <= BOUND_ROUNDING * np.abs(inside), inside, alpha)
         primal = problem.primal(self.F.ravel(), s, self.theta, self.bias)
-        dual = problem.dual(alpha, s) - problem.risk.infeasibility_gain(alpha, self.bias)
+        dual = problem.dual(alpha, s, self.F.ravel())
+        dual -= problem.risk.infeasibility_gain(alpha, self.bias)
         return primal, dual, problem.constant, problem.gap(primal, dual)
 
     def intercepts_agree(self) -> bool:

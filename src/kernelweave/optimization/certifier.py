@@ -38,8 +38,9 @@ class Certifier:
         if self._certified is None or not (
             self._certified[0] is s and np.array_equal(self._certified[1], weights)
         ):
-            self.F = self.engine.combined(weights)
-            certificate = self.problem.certificate(self.engine.alpha, self.F, s, weights)
+            engine = self.engine
+            self.F = engine.combined(weights)
+            certificate = self.problem.certificate(engine.alpha, self.F, s, weights, engine.origin)
             self._certified = s, weights, certificate
         return self._certified[2]
 
@@ -69,4 +70,4 @@ def block_norms(problem: Problem, engine: Engine) -> np.ndarray:
 def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:
     """Return the certificate of an engine's alpha with weights, shape (M,)."""
     s, F = block_norms(problem, engine), engine.combined(weights)
-    return problem.certificate(engine.alpha, F, s, weights)
+    return problem.certificate(engine.alpha, F, s, weights, engine.origin)

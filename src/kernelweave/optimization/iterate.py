@@ -71,7 +71,7 @@ class Iterate:
         return cls(
             theta,
             s,
-            -problem.risk.conjugate(engine.alpha),
+            -problem.risk.conjugate(engine.alpha, engine.origin),
             cache(partial(certifier.primal, theta, s)),  # weight steps query it several times
             cache(partial(hessian, problem, engine, theta)),
             at,

@@ -62,7 +62,8 @@ class DropSmallWeights:
         s, count = engine.quadratic(), most
         while least < most:
             theta = _without(rising[:count], problem, result)
-            certificate = problem.certificate(engine.alpha, engine.combined(theta), s, theta)
+            F, origin = engine.combined(theta), engine.origin
+            certificate = problem.certificate(engine.alpha, F, s, theta, origin)
             if certificate.gap <= limit:
                 least, lightest = count, replace(result, **vars(certificate), weights=theta)
             else:

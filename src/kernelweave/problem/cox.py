@@ -198,7 +198,7 @@ class CoxRisk(JointRisk):
         events = times.event_sums(self._weights[times.happened])
         return self.y[times.order[times.start]], np.cumsum(events / at_risk) * np.exp(-top)
 
-    def conjugate(self, alpha: np.ndarray) -> float:
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,); inf outside its domain.
 
         It is also inf, an upper bound, if rounding carries alpha over the edge of the domain. This

@@ -35,7 +35,7 @@ class CrammerSingerRisk(ClassRisk):
         own = f[self.codes, np.arange(f.shape[1])]
         return float(self.costs @ ((f + ~self.own).max(axis=0) - own))
 
-    def conjugate(self, alpha: np.ndarray) -> float:
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (K n,); inf outside its domain."""
         slack = OUTSIDE * self.C
         if np.any(alpha > np.where(self.y > 0, self.C, 0.0) + slack):

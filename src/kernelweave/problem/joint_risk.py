@@ -49,6 +49,11 @@ class JointRisk(Risk):
     def is_smooth(self) -> bool:
         return True
 
+    @property
+    def responses(self) -> np.ndarray:
+        """Minus the gradient at the constant model, shape (n,): martingale residuals of Cox's."""
+        return self.feasible_alpha()
+
     def feasible_alpha(self) -> np.ndarray:
         """Return the dual point of the constant model, shape (n,)."""
         return self.response(np.zeros_like(self.y)).alpha

@@ -35,7 +35,7 @@ class MultinomialRisk(ClassRisk):
         f = self.table(F) + np.reshape(bias, (-1, 1))
         return float(self.costs @ (logsumexp(f, axis=0) - f[self.codes, np.arange(f.shape[1])]))
 
-    def conjugate(self, alpha: np.ndarray) -> float:
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (K n,); inf outside its domain."""
         p = self.shares(alpha)
         if np.any(p < BELOW) or np.any(self.table(alpha)[:, self.costs == 0]):

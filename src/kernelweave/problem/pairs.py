@@ -4,8 +4,8 @@ A pair (j, i) is comparable if j is an event, and i is later: its time is larger
 censored. The pairs with F_j - 1 < F_i are the active ones. Sums over them are counts of dominated
 points in two dimensions, time and output. A binary tree over the times splits them into log n
 levels of sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees).
-All levels are arrays: O(n log^2 n) to sort them once for F, O(n log n) for every sum. For a few
-hundred examples a matrix of all pairs is faster.
+The levels are arrays, one after the other: O(n log^2 n) to sort them once for F, O(n log n) for
+every sum. For a few hundred examples a matrix of all pairs is faster.
 """
 
 from __future__ import annotations
@@ -110,6 +110,10 @@ class MatrixOfPairs(ActivePairs):
 class TreeOfPairs(ActivePairs):
     """Active pairs as ranges of a binary tree over the times.
 
+    Each node of the tree has a list of the earlier events in its left half and of the later
+    examples in its right half, sorted by output. An earlier event has the later examples behind it
+    in the list as partners, a later example the earlier events before it.
+
     Parameters
     ----------
     pairs : ComparablePairs
@@ -117,64 +121,60 @@ class TreeOfPairs(ActivePairs):
     """
 
     def __init__(self, pairs: ComparablePairs, F: np.ndarray):
-        self._pairs, self._n = pairs, len(F)
-        places = len(pairs.example)
+        self._n = len(F)
         by_key = np.argsort(F[pairs.example] - pairs.earlier, kind="stable")
-        self._levels = []
-        width = 1
-        while width < places:
+        places, nodes, width, count = [], [], 1, 0
+        while width < len(pairs.example):
             half = by_key // width
-            # Earlier ones in left halves meet later ones in right halves of the same node.
             meets = (half % 2 == 0) == pairs.earlier[by_key]
             chosen, node = by_key[meets], half[meets] // 2
             order = np.argsort(node, kind="stable")
-            self._levels.append(_Level.of(chosen[order], node[order], pairs))
+            places.append(chosen[order])
+            nodes.append(node[order] + count)  # all nodes of all levels have different numbers
+            count += len(pairs.example) // (2 * width) + 1
             width *= 2
+        place, node = (np.concatenate([*parts, np.empty(0, int)]) for parts in (places, nodes))
+        earlier = pairs.earlier[place]
+        self._earlier = _Partners.of(pairs.example[place], node, earlier, ahead=True)
+        self._later = _Partners.of(pairs.example[place], node, ~earlier, ahead=False)
 
     def over_later(self, values: np.ndarray) -> np.ndarray:
-        sums = np.zeros(self._n)
-        for level in self._levels:
-            total = _cumulated(np.where(level.earlier, 0.0, values[level.example]))
-            at = level.earlier
-            found = total[level.end[at]] - total[np.flatnonzero(at)]
-            np.add.at(sums, level.example[at], found)
-        return sums
+        return self._earlier.sums(self._later, values, self._n)
 
     def over_earlier(self, values: np.ndarray) -> np.ndarray:
-        sums = np.zeros(self._n)
-        for level in self._levels:
-            total = _cumulated(np.where(level.earlier, values[level.example], 0.0))
-            at = ~level.earlier
-            found = total[np.flatnonzero(at)] - total[level.start[at]]
-            np.add.at(sums, level.example[at], found)
-        return sums
+        return self._later.sums(self._earlier, values, self._n)
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
-    """Positions of one level of the tree, sorted by node, then by output.
+class _Partners:
+    """The k earlier events in all lists of a tree, or the later examples, with their partners.
 
     Attributes
     ----------
     example : ndarray of shape (k,)
-    earlier : ndarray of bool, shape (k,)
     start, end : ndarrays of shape (k,)
-        First position of the node to which each position belongs, and the one after its last.
+        Range of the partners of each, among all those of the other kind.
     """
 
     example: np.ndarray
-    earlier: np.ndarray
     start: np.ndarray
     end: np.ndarray
 
     @classmethod
-    def of(cls, place: np.ndarray, node: np.ndarray, pairs: ComparablePairs) -> _Level:
-        """Return the level with these positions and their nodes, both of shape (k,)."""
-        start = np.searchsorted(node, node, side="left")
-        end = np.searchsorted(node, node, side="right")
-        return cls(pairs.example[place], pairs.earlier[place], start, end)
+    def of(
+        cls, example: np.ndarray, node: np.ndarray, mine: np.ndarray, *, ahead: bool
+    ) -> _Partners:
+        """Return the places of one kind, a mask; their partners are ahead in a list, or behind.
 
+        `example`, `node` and `mine` have a value for each place of all lists.
+        """
+        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before each place
+        here = others[np.flatnonzero(mine)]
+        limit = np.searchsorted(node, node[mine], side="right" if ahead else "left")
+        start, end = (here, others[limit]) if ahead else (others[limit], here)
+        return cls(example[mine], start, end)
 
-def _cumulated(values: np.ndarray) -> np.ndarray:
-    """Return the sums of the first 0, 1, ..., k values."""
-    return np.concatenate([[0.0], np.cumsum(values)])
+    def sums(self, others: _Partners, values: np.ndarray, n: int) -> np.ndarray:
+        """Return for each of n examples the sum of values, shape (n,), of its partners."""
+        total = np.concatenate([[0.0], np.cumsum(values[others.example])])
+        return np.bincount(self.example, total[self.end] - total[self.start], minlength=n)

@@ -147,18 +147,26 @@ class Problem:
         """
         return self.risk.value(F, bias) + 0.5 * self.norm.regularizer(theta, s)
 
-    def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
-        """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
+    def dual(self, alpha: np.ndarray, s: np.ndarray, near: np.ndarray | None = None) -> float:
+        """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible.
+
+        `near`: see `Risk.conjugate`.
+        """
         if not self.risk.is_feasible(alpha):
             return -np.inf
-        return -self.risk.conjugate(alpha) - 0.5 * self.norm.dual(s)
+        return -self.risk.conjugate(alpha, near) - 0.5 * self.norm.dual(s)
 
     def best_bias(self, F: np.ndarray) -> Numbers:
         """Return the bias that minimises the primal value of outputs F, shape (n,)."""
         return self.risk.best_bias(F)
 
     def certificate(
-        self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
+        self,
+        alpha: np.ndarray,
+        F: np.ndarray,
+        s: np.ndarray,
+        theta: np.ndarray,
+        origin: np.ndarray | None = None,
     ) -> Certificate:
         """Return the certificate of the model (alpha, theta).
 
@@ -170,13 +178,15 @@ class Problem:
         s : ndarray of shape (M,)
             Squared block norms of alpha.
         theta : ndarray of shape (M,)
+        origin : ndarray of shape (n,), optional
+            Outputs whose dual point alpha is, if they are known.
 
         Returns
         -------
         Certificate
             That of the constant model, whose weights are 0, if alpha shows that it is optimal.
         """
-        dual = self.dual(alpha, s)
+        dual = self.dual(alpha, s, F if origin is None else origin)
         if self.constant_is_optimal(dual):
             primal, bias = self.constant_model
         else:

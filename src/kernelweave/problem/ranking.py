@@ -9,13 +9,13 @@ added to F: there is no intercept, and the alphas add up to 0.
 
 R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
 -alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
-an F, without any kernel. The dual points of a solver come from an F that is known: it is
-remembered, and then no step is needed.
+an F, without any kernel. The dual points of a solver come from an F that it knows and passes along:
+then no step is needed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,6 @@ class RankingRisk(JointRisk):
     event : ndarray of bool, shape (n,)
         Whether the event was observed; False for censored times.
     """
-
-    # The last dual point and outputs that it belongs to, (alpha, F), if any.
-    _known: list[tuple[np.ndarray, np.ndarray]] = field(
-        default_factory=list, init=False, repr=False
-    )
 
     @cached_property
     def pairs(self) -> ComparablePairs:
@@ -109,35 +104,29 @@ class RankingRisk(JointRisk):
             across = c * active.over_later(w * change) + w * active.over_earlier(c * change)
             return np.asarray(own - 2 * across)
 
-        self._known[:] = [(alpha, F.copy())]
         return Response(alpha, value, hessian)
 
-    def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at -alpha, shape (n,); inf if no outputs have this dual point."""
-        F = self._outputs_of(alpha)
-        return np.inf if F is None else float(-alpha @ F - self.value(F))
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
+        """Return the conjugate at -alpha, shape (n,); inf if no outputs have this dual point.
 
-    def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
-        """Return outputs F, shape (n,), whose dual point is alpha; None if none are found."""
+        `near`: outputs from which the search for them starts, shape (n,); see `Risk.conjugate`.
+        """
         lo, hi = self.bounds
         if not (np.all((alpha >= lo) & (alpha <= hi)) and self.is_feasible(alpha)):
-            return None
-        known = self._known[0] if self._known else (np.zeros(0), np.zeros_like(self.y))
-        F = known[1]
-        if np.array_equal(known[0], alpha):
-            return F
+            return np.inf
+        F = np.zeros_like(self.y) if near is None else near
         largest, response = max(float(np.abs(alpha).max()), TINY), self.response(F)
         for _ in range(CONJUGATE_STEPS):
             wrong = response.alpha - alpha  # minus the gradient of R(F) + alpha . F
             relative = float(np.abs(wrong).max()) / largest
             if relative <= MATCHED:
-                return F
+                return float(-alpha @ F - response.value)
             step = _solved(response.hessian, wrong, min(relative, RIDGE) * largest, relative)
             found = self._searched(F, step, response, alpha)
             if found is None:
-                return None
+                return np.inf
             F, response = found
-        return None
+        return np.inf
 
     def _searched(
         self, F: np.ndarray, step: np.ndarray, response: Response, alpha: np.ndarray

@@ -117,6 +117,11 @@ class Risk:
         """Arrays of shape (n,) that the risk depends on besides y and C."""
         return ()
 
+    @property
+    def responses(self) -> np.ndarray:
+        """Values that good decision values increase with, shape (n,)."""
+        return self.y
+
     @cached_property
     def output_slices(self) -> list[slice]:
         """Positions of the examples of each output."""
@@ -175,8 +180,12 @@ class Risk:
         """Return the loss of each example with decision values f, shape (n,)."""
         return self.loss.value(f, self.y)
 
-    def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at -alpha, shape (n,), for feasible alphas."""
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
+        """Return the conjugate at -alpha, shape (n,), for feasible alphas.
+
+        `near`: outputs, shape (n,), whose dual point is alpha or close to it. Risks whose conjugate
+        has no formula start from them; the result is the same.
+        """
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:

@@ -144,14 +144,14 @@ class _NewtonCG:
         while True:
             product = self.product(point.alpha - point.beta)
             F = point.v + product
-            certificate = certified_at(self.problem, point.alpha, F, self.weights)
+            certificate = certified_at(self.problem, point.alpha, F, self.weights, point.v)
             self.run.record(certificate, self.weights, min(iterations, 1), point.alpha)
             finished = self.run.finished(self.engine)
             found = None
             if not finished and iterations < self.tuning.newton_steps:
                 found = self._step(point, product, certificate)
             if found is None:
-                self.engine.move_to(point.alpha, F, self.weights)
+                self.engine.move_to(point.alpha, F, self.weights, point.v)
                 self.run.notify(self.engine.alpha, self.weights)
                 return certificate
             point, iterations = found, iterations + 1
@@ -181,12 +181,25 @@ def better_start(problem: Problem, engine: Engine, weights: np.ndarray) -> Point
 
 
 def certified_at(
-    problem: Problem, alpha: np.ndarray, F: np.ndarray, weights: np.ndarray
+    problem: Problem,
+    alpha: np.ndarray,
+    F: np.ndarray,
+    weights: np.ndarray,
+    origin: np.ndarray | None,
 ) -> Certificate:
-    """Return the certificate of alpha and its outputs F, shape (n,), with fixed weights."""
+    """Return the certificate of alpha with fixed weights.
+
+    Parameters
+    ----------
+    alpha, F : ndarrays of shape (n,)
+        A dual point and its outputs.
+    weights : ndarray of shape (M,)
+    origin : ndarray of shape (n,) or None
+        Outputs whose dual point alpha is, if they are known.
+    """
     total = float(alpha @ F)  # theta . s
     s = np.full(len(weights), total / max(float(weights.sum()), TINY))
-    return problem.certificate(alpha, F, s, weights)
+    return problem.certificate(alpha, F, s, weights, origin)
 
 
 def difference(certificate: Certificate, predicted: float) -> float:

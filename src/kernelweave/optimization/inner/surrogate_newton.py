@@ -80,7 +80,8 @@ class _SurrogateNewton:
         The engine ends at the last dual point, whose certificate is returned.
         """
         alpha, F = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
-        certificate, steps = self._recorded(alpha, F, 0), 0
+        origin = self.engine.origin
+        certificate, steps = self._recorded(alpha, F, origin, 0), 0
         point = self._start()
         for _ in range(self.tuning.steps):
             if self.run.finished(self.engine):
@@ -93,12 +94,12 @@ class _SurrogateNewton:
             if steps:
                 residual = point.alpha - point.beta
                 product = self.product(residual)
-                alpha, F = point.alpha, point.v + product
-                certificate, steps = self._recorded(alpha, F, steps), 0
+                alpha, F, origin = point.alpha, point.v + product, point.v
+                certificate, steps = self._recorded(alpha, F, origin, steps), 0
                 self.space.add(residual, product)
             if found is None:
                 break
-        self.engine.move_to(alpha, F, self.weights)
+        self.engine.move_to(alpha, F, self.weights, origin)
         self.run.notify(self.engine.alpha, self.weights)
         return certificate
 
@@ -116,9 +117,11 @@ class _SurrogateNewton:
         curved = product @ point.response.hessian(product)
         return 0.5 * float(residual @ product + curved)
 
-    def _recorded(self, alpha: np.ndarray, F: np.ndarray, iterations: int) -> Certificate:
-        """Record and return the certificate of alpha and its outputs F, both of shape (n,)."""
-        certificate = certified_at(self.problem, alpha, F, self.weights)
+    def _recorded(
+        self, alpha: np.ndarray, F: np.ndarray, origin: np.ndarray | None, iterations: int
+    ) -> Certificate:
+        """Record and return the certificate of alpha; see `certified_at`."""
+        certificate = certified_at(self.problem, alpha, F, self.weights, origin)
         self.run.record(certificate, self.weights, iterations, alpha)
         return certificate
 
