@@ -11,13 +11,9 @@ import pytest
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, load, verify
 from kernelweave.kernels import CompiledKernels
 from kernelweave.kernels.data.views import Views
-from kernelweave.kernels.default import (
-    Contents,
-    alphabet_of,
-    default_candidates,
-    default_kernels,
-)
+from kernelweave.kernels.default import Contents, alphabet_of, default_candidates, default_kernels
 from kernelweave.kernels.default_of_views import default_of_views
+from kernelweave.sequences import as_sequences
 from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
@@ -215,6 +211,28 @@ def test_lists_of_sequences_have_candidates_for_sequences(rng):
     model = MKLClassifier().fit(ragged, y)
     assert {one["kernels"] for one in model.candidates_} == {"gapped k-mers", "k-mers"}
     assert model.predict(ragged).shape == y.shape
+
+
+def test_proteins_have_words_with_a_mismatch(rng):
+    """A motif of five letters, one of which varies: words of three letters often miss it."""
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    X = ["".join(rng.choice(letters, size)) for size in rng.integers(15, 30, 120)]
+    y = np.arange(120) % 2
+    for i in np.flatnonzero(y):
+        motif = list("WHCMY")
+        motif[2] = rng.choice(letters)
+        X[i] = X[i][:7] + "".join(motif) + X[i][7:]
+    model = MKLClassifier().fit(as_sequences(X[:100], "protein"), y[:100])
+    names = [one["kernels"] for one in model.candidates_]
+    assert names == ["k-mers with mismatches", "k-mers"]
+    assert model.kernel_names_[0].startswith("Mismatch")
+    assert model.score(as_sequences(X[100:], "protein"), y[100:]) > 0.9
+
+
+def test_bytes_have_no_words_with_mismatches(rng):
+    texts = ["".join(rng.choice(list("abc"), 9 + i % 2)) for i in range(20)]
+    X = as_sequences(texts, "bytes")
+    assert list(default_candidates(X, np.ones(20))) == ["k-mers"]
 
 
 def test_alphabets_are_recognised():

@@ -225,8 +225,8 @@ def kernels_for(specs: tuple[str, ...], data: Data, alphabet: object) -> Any:
     """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
 
     A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
-    sequences in a table have gapped k-mers (k-mers for proteins), and the weighted degree kernel
-    if all lengths are equal.
+    sequences in a table have gapped k-mers (k-mers with a mismatch for proteins), and the weighted
+    degree kernel if all lengths are equal.
     """
     if specs:
         return [parse_kernel(spec) for spec in specs]

@@ -11,7 +11,8 @@ Numbers and categories are standardised (`standardized`), so that units do not m
 * missing numbers: an indicator of missing values (`Missing`), for each column;
 * a table of 2 to 40 columns: optionally one more kernel per column, and up to 10 columns one per
   pair of columns, so that irrelevant columns can lose their weight;
-* sequences: gapped k-mers, k-mers, and for equal lengths the weighted degree kernel.
+* sequences: gapped k-mers (DNA, RNA) or k-mers with a mismatch (proteins), k-mers, and for equal
+  lengths the weighted degree kernel.
 
 `default_candidates` returns the alternatives, simplest first; classifiers and regressors choose
 among them on held-out folds (`estimators.automatic`).
@@ -60,6 +61,7 @@ from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
 from kernelweave.kernels.string.bag_of_words import BagOfWords
 from kernelweave.kernels.string.gapped_kmer import GappedKmer
+from kernelweave.kernels.string.mismatch import Mismatch
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
 from kernelweave.kernels.string.weighted_degree import WeightedDegree
 from kernelweave.kernels.vector.linear import Linear
@@ -70,6 +72,7 @@ from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
 NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
 LONGEST_MATCH = 20  # letters, of the weighted degree kernel
+MISMATCHES = (5, 1)  # letters and mismatches, for proteins (Leslie et al., 2004)
 MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
 MOST_PAIRED = 10  # columns up to which each pair may have a kernel of its own
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
@@ -192,6 +195,8 @@ def sequence_candidates(
     candidates: dict[str, list[Kernel]] = {}
     if strands:
         candidates["gapped k-mers"] = [Unit(GappedKmer(**where))]
+    elif alphabet.symbols_only:
+        candidates["k-mers with mismatches"] = [Unit(Mismatch(*MISMATCHES, **where))]
     candidates["k-mers"] = [Unit(Spectrum(lengths, both_strands=strands, **where))]
     if aligned:
         positions = WeightedDegree(LONGEST_MATCH, **where)
