@@ -26,7 +26,9 @@ struct WdTile {
   const double* places;   // passes * degree * length: the same by position; null: all the same
   // passes * degree * words * kWdPlaceSums: sums of these weights, of every set of three positions.
   const double* place_sums;
-  const int64_t* plane_of;  // passes * length: the plane of a position, -1: none
+  const int64_t* shifts;  // passes: of the row
+  const int64_t*
+      plane_of;  // the plane of a position, -1: none; positions begin at -(largest shift)
   const uint64_t*
       starts;  // passes * words: where a match may start; null: wherever the row is known
   const uint64_t*

@@ -80,7 +80,7 @@ class WdKernel : public Quantity {
   std::vector<double> weights_;   // passes * degree
   std::vector<double> places_;    // passes * degree * length where matches count by their position
   std::vector<double> sums_;      // passes * degree * words * kWdPlaceSums: their sums
-  std::vector<int64_t> planes_;   // passes * length: the plane of a position, where they are apart
+  std::vector<int64_t> planes_;   // the plane of each position, from -largest_shift() on
   std::vector<uint64_t> starts_;  // passes * words where shifts depend on the position
 };
 
