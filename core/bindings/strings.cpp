@@ -226,6 +226,7 @@ void bind_string_kernels(nb::module_& m) {
             std::move(groups)};
         for (double weight : positions)
           parameters.places.insert(parameters.places.end(), parameters.weights.size(), weight);
+        WithoutLock unlock;  // work and memory are quadratic in long shifts
         return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
       },
       "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a, "positions"_a, "groups"_a,

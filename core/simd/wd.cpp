@@ -147,7 +147,8 @@ struct Pass {
     const double weight = tile.weights[s * tile.degree + k];
     const double* places =
         tile.places ? tile.places + (s * tile.degree + k) * tile.length : nullptr;
-    const int64_t* planes_of = tile.plane_of + s * tile.length;
+    const int64_t shift = tile.shifts[s];
+    const int64_t* planes_of = tile.plane_of + (shift < 0 ? shift : 0);
     for (int64_t w = 0; w < words; ++w) {
       const Bits here = starts ? mask[w] & starts[w] : mask[w];
       for (int64_t lane = 0; lane < lanes; ++lane)

@@ -28,7 +28,9 @@ struct WdTile {
   // passes * degree * words * kWdPlaceSums: sums of these weights over every subset of three
   // positions.
   const double* place_sums;
-  const int64_t* plane_of;  // passes * length: plane of each position, -1: none
+  const int64_t* shifts;  // passes: shift of the row in each
+  // Plane of each position, which begin at -(largest shift); -1: none.
+  const int64_t* plane_of;
   // passes * words: where a match may start; null: wherever the row is known.
   const uint64_t* starts;
   // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters.

@@ -95,9 +95,8 @@ WdKernel::WdKernel(WdParameters given, int64_t length)
     for (double weight : parameters.weights)
       weights_.push_back(parameters.shift_weight(shift) * weight);
   if (positional()) weigh_places();
-  for (int64_t shift : passes_)
-    for (int64_t p = 0; p < length; ++p)
-      planes_.push_back(plane_of(std::max<int64_t>(std::min(p, p + shift), 0), 0));
+  for (int64_t p = -parameters.largest_shift(); p < length; ++p)
+    planes_.push_back(plane_of(std::max<int64_t>(p, 0), 0));
   if (parameters.uniform_shift()) return;
   starts_.assign(passes_.size() * words, 0);
   for (size_t s = 0; s < passes_.size(); ++s)
@@ -275,7 +274,8 @@ void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
     tile.weights = weights_.data() + s0 * tile.degree;
     tile.places = places_.empty() ? nullptr : places_.data() + s0 * tile.degree * length;
     tile.place_sums = sums_.data() + s0 * tile.degree * tile.words * kWdPlaceSums;
-    tile.plane_of = planes_.data() + s0 * length;
+    tile.shifts = passes_.data() + s0;
+    tile.plane_of = planes_.data() + parameters.largest_shift();
     tile.starts = starts_.empty() ? nullptr : starts_.data() + s0 * tile.words;
     tile.rows = shifted(s0, s1);
     tile.add = s0 > 0;

@@ -80,7 +80,7 @@ class WdKernel : public Quantity {
   std::vector<double> weights_;   // passes * degree
   std::vector<double> places_;    // passes * degree * length, if weights depend on the position
   std::vector<double> sums_;      // passes * degree * words * kWdPlaceSums: sums of places_
-  std::vector<int64_t> planes_;   // passes * length: plane of each position, if there are several
+  std::vector<int64_t> planes_;   // plane of each position, from -largest_shift() on
   std::vector<uint64_t> starts_;  // passes * words, if shifts depend on the position
 };
 

@@ -96,7 +96,7 @@ def test_a_gap_above_the_tolerance_is_recomputed_if_outputs_have_drifted():
     assert result.gap > TOL
     assert result.gap == pytest.approx(right.gap, rel=1e-9)
     assert result.primal == pytest.approx(right.primal, rel=1e-9)
-    assert result.doubt <= 1e-9
+    assert result.rounding_bound <= 1e-9
 
 
 def test_solver_continues_if_rounding_may_hide_a_gap():

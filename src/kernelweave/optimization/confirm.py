@@ -53,7 +53,7 @@ def confirmed(
     if isinstance(problem, HardMarginProblem) or not problem.risk.separates:
         return result  # no bound on rounding is known for rescaled outputs and for risk sets
     result = judged(problem, engine, result, rounding, tol)
-    if result.converged or (result.gap > tol and result.doubt <= NEGLIGIBLE * result.gap):
+    if result.converged or (result.gap > tol and result.rounding_bound <= NEGLIGIBLE * result.gap):
         return result
     engine.move_to(result.alpha)
     sharper = replace(rounding, neighbours=True)

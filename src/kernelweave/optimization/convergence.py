@@ -53,7 +53,7 @@ def convergence_message(
         f"duality gap of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, rounding)}"
     )
     others = [one for one in results if not one.converged and one is not worst]
-    uncertain = [one for one in others if one.gap <= estimator.tol or one.doubt > one.gap]
+    uncertain = [one for one in others if one.gap <= estimator.tol or one.rounding_bound > one.gap]
     if above and uncertain:
         other = max(uncertain, key=lambda result: result.rounding_bound)
         message += f". The gap of another output is {other.gap:.2e}, but "

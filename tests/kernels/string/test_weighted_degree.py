@@ -1,5 +1,7 @@
 """String kernels against their formulas, at every SIMD level, and the laws they obey."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import naive_strings as naive
@@ -373,3 +375,20 @@ def test_products_with_kernels_on_numbers(rng):
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_memory_of_long_shifts_is_linear_in_the_length():
+    """Numbers for every shift and position would be 25 GB."""
+    code = """
+import resource
+from kernelweave import kernels
+before = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (before + 2**30,) * 2)
+length = 40_000
+kernel = kernels.WeightedDegreeShift(3, shift=length).resolve(["A" * length])
+program = kernels.prepare([kernel], None, ["A" * length])[0].listing.program
+print(program.n_kernels)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1"]

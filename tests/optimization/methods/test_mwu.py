@@ -56,6 +56,21 @@ def test_smaller_eps_gives_smaller_gaps(rng):
     assert gaps[-1] < 0.05
 
 
+def test_default_eps_follows_the_tolerance(rng):
+    assert MWU().accuracy(1.0) == MWU().accuracy() == 0.1
+    assert MWU().accuracy(0.02) == pytest.approx(0.04)
+    assert MWU().accuracy(1e-6) == 0.02
+    assert MWU(eps=0.3).accuracy(1e-6) == 0.3
+
+
+def test_default_reaches_a_gap_of_a_hundredth(rng):
+    problem, engine = make(rng)
+    assert not solve(problem, engine, MWU(eps=0.1), tol=0.01).converged
+    result = solve(problem, engine, MWU(), tol=0.01)
+    assert result.converged
+    assert result.gap <= 0.01
+
+
 def test_large_C_is_the_hard_margin(rng):
     X = rng.normal(size=(40, 2))
     y = np.sign(X[:, 0])
@@ -112,10 +127,10 @@ def test_a_too_small_width_is_refused(rng):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"eps": 0.0}, "eps must be a number above 0 and below 1"),
-        ({"eps": -0.1}, "eps must be a number above 0 and below 1"),
-        ({"eps": float("nan")}, "eps must be a number above 0 and below 1"),
-        ({"eps": 1.0}, "eps must be a number above 0 and below 1"),
+        ({"eps": 0.0}, "eps must be None or a number above 0 and below 1"),
+        ({"eps": -0.1}, "eps must be None or a number above 0 and below 1"),
+        ({"eps": float("nan")}, "eps must be None or a number above 0 and below 1"),
+        ({"eps": 1.0}, "eps must be None or a number above 0 and below 1"),
         ({"scaling": "none"}, "scaling must be one of"),
         ({"rho": float("inf")}, "rho must be None or a finite number above 1"),
         ({"rho": 1.0}, "rho must be None or a finite number above 1"),

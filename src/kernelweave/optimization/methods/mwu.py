@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -61,10 +61,13 @@ LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
 EPOCHS = 5  # games with the hinge loss before the last one
 GAIN = 0.7  # exponent of the steps of t, between 1/2 and 1 for stochastic approximation
 STAGES = {"alignment": "plain", "centered-alignment": "centred"}  # names in plans
+EPS = 0.02, 0.1  # smallest and largest accuracy that the tolerance chooses
+EPS_OF_TOL = 2.0  # accuracy relative to the tolerance: gaps end at about half of eps, or above
 # Sifting, if kernels are streamed.
 FIRST = 2000  # kernels in the first sample
 ENTER = 1000  # kernels that join the sample after a pass over all of them
 MAX_PASSES = 4  # passes over all kernels
+EARLY_TOL = 0.03  # gap to which a sample is solved while kernels are missing
 
 
 @registered("MWU")
@@ -74,8 +77,9 @@ class MWU(Method):
 
     Parameters
     ----------
-    eps : float in (0, 1), default 0.1
-        Accuracy. A run ends after at most 8 rho^2 log(n) / eps^2 rounds, whatever its gap is.
+    eps : float in (0, 1), optional
+        Accuracy. A run ends after at most 8 rho^2 log(n) / eps^2 rounds, whatever its gap is. The
+        default is twice `tol`, but at least 0.02 and at most 0.1.
     scaling : {"value", "unit", "trace"}, default "value"
         Unit of the learning rate: the value of the game, the largest diagonal element of the
         kernels, or, as printed in the paper, their mean trace.
@@ -102,14 +106,14 @@ class MWU(Method):
     True
     """
 
-    eps: float = 0.1
+    eps: float | None = None
     scaling: str = "value"
     rho: float | None = None
     stage: str | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < as_number(self.eps) < 1:
-            raise ValueError(f"eps must be a number above 0 and below 1, got {self.eps!r}")
+        if self.eps is not None and not 0 < as_number(self.eps) < 1:
+            raise ValueError(f"eps must be None or a number above 0 and below 1, got {self.eps!r}")
         if self.scaling not in ("value", "unit", "trace"):
             raise ValueError(
                 f"scaling must be one of ['value', 'unit', 'trace'], got {self.scaling!r}"
@@ -123,6 +127,12 @@ class MWU(Method):
     def remote(self) -> bool:
         """Whether remote examples are supported: rounds are played on batches of local ones."""
         return self.stage is None
+
+    def accuracy(self, tol: float | None = None) -> float:
+        """Return `eps`, or that of a tolerance (the largest one if it is not known)."""
+        if self.eps is not None:
+            return self.eps
+        return EPS[1] if tol is None else min(max(EPS_OF_TOL * tol, EPS[0]), EPS[1])
 
     @property
     def first_stage(self) -> Aligned | None:
@@ -141,7 +151,7 @@ class MWU(Method):
         """
         if 8 * M * n > LARGE:
             return True
-        rounds = 8 / self.eps**2 * math.log(max(n, 2))
+        rounds = 8 / self.accuracy() ** 2 * math.log(max(n, 2))
         played = MAX_PASSES * FIRST + ENTER * MAX_PASSES * (MAX_PASSES - 1) // 2
         sifted = rounds * n * played + MAX_PASSES * M * min(n, 2 * rounds) ** 2
         return sifted < rounds * n * M
@@ -149,10 +159,13 @@ class MWU(Method):
     @property
     def when_stopped(self) -> str:
         """Advice if the rounds ended above the tolerance."""
+        eps, own = EPS[0], f"the default eps (twice tol, at least {EPS[0]:g})"
+        if self.eps is not None:
+            eps, own = self.eps, f"eps={self.eps:g}"
         return (
-            f"multiplicative weights end after the number of rounds that eps={self.eps:g} allows: "
-            f"raise tol, use solver=MWU(eps={self.eps / 10:g}) of kernelweave.solvers.mwu, which "
-            'allows 100 times as many, or a solver for small gaps such as solver="auto"'
+            f"multiplicative weights end after the number of rounds that {own} allows, which grows "
+            f"with 1 / eps^2: raise tol, use solver=MWU(eps={eps / 10:g}) of "
+            'kernelweave.solvers.mwu, or a solver for small gaps such as solver="auto"'
         )
 
     def serves(self, norm: Norm) -> bool:
@@ -166,22 +179,22 @@ class MWU(Method):
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
 
-    def rounds(self, game: Game) -> int:
+    def rounds(self, game: Game, eps: float) -> int:
         """Return the maximum number of rounds, by the bound of the paper."""
         rho = 1.0 if self.scaling == "value" else self._rho(game)
-        return math.ceil(8 * rho**2 / self.eps**2 * math.log(game.engine.n))
+        return math.ceil(8 * rho**2 / eps**2 * math.log(game.engine.n))
 
     def _rho(self, game: Game) -> float:
         """Return a bound of 1 + ||u||; ||u||^2 is at most the largest diagonal element."""
         return self.rho or 1.0 + math.sqrt(game.largest / game.unit(self.scaling))
 
-    def rate(self, game: Game) -> Callable[[Game], float]:
+    def rate(self, game: Game, eps: float) -> Callable[[Game], float]:
         """Return a function from the state of a game to the learning rate of the next round."""
         if self.scaling == "value":
-            top = 2 * math.log(game.engine.n) / self.eps
+            top = 2 * math.log(game.engine.n) / eps
             return lambda game: top / max(game.longest, 1e-300)
         rho, unit = self._rho(game), game.unit(self.scaling)
-        rate = -math.log(1 - self.eps / (2 * rho)) / (2 * rho) / math.sqrt(unit)
+        rate = -math.log(1 - eps / (2 * rho)) / (2 * rho) / math.sqrt(unit)
         return lambda game: rate
 
     def check_width(self, step: float) -> None:
@@ -223,8 +236,10 @@ class MWURounds:
         ValueError
             If the margin is hard and no model without errors was found.
         """
-        for game, rounds in self._games(problem, engine):
-            certificate = self._play(game, min(rounds, run.budget.iterations_left or rounds), run)
+        eps = self.parameters.accuracy(run.tol)
+        for game, rounds in self._games(problem, engine, eps):
+            most = min(rounds, run.budget.iterations_left or rounds)
+            certificate = self._play(game, eps, most, run)
             if run.budget.spent or (certificate.finite and run.converged):
                 break
         if not certificate.finite:
@@ -236,10 +251,10 @@ class MWURounds:
         engine.move_to(*engine.snapshot().scaled(game.scale))
         return run.result(certificate, engine.alpha, game.theta())
 
-    def _games(self, problem: Problem, engine: Engine) -> Iterator[tuple[Game, int]]:
+    def _games(self, problem: Problem, engine: Engine, eps: float) -> Iterator[tuple[Game, int]]:
         """Yield games and the number of their rounds: one, or several if alpha has bounds."""
         game = Game(problem, engine)
-        rounds = self.parameters.rounds(game)
+        rounds = self.parameters.rounds(game, eps)
         if not game.bounded:
             yield game, rounds
             return
@@ -249,11 +264,11 @@ class MWURounds:
             yield game, max(1, rounds // 2**halvings)
             total = game.total
 
-    def _play(self, game: Game, rounds: int, run: Run) -> Certificate:
+    def _play(self, game: Game, eps: float, rounds: int, run: Run) -> Certificate:
         """Play at most so many rounds and return the last certificate."""
         mwu, engine = self.parameters, game.engine
         updates = 0
-        rate, unit = mwu.rate(game), game.unit(mwu.scaling)
+        rate, unit = mwu.rate(game, eps), game.unit(mwu.scaling)
         while True:
             before = game.rounds
             batch = game.batch() if self.in_batches else game
@@ -294,7 +309,8 @@ class SiftedMWU:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem; the result does not depend on the start."""
         first = spread(np.arange(engine.n_kernels), FIRST)
-        rounds = MWURounds(self.parameters)
+        mwu = self.parameters
+        rounds = MWURounds(replace(mwu, eps=mwu.accuracy(run.tol)))
         return sift(
             rounds.solve,
             problem,
@@ -304,6 +320,7 @@ class SiftedMWU:
             first,
             _evenly_spaced,
             max_passes=MAX_PASSES,
+            early_tol=EARLY_TOL,
         )
 
 
