@@ -197,6 +197,13 @@ def test_dates_periods_and_intervals_are_refused():
             MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[D]", "timedelta64[s]"])
+def test_arrays_of_dates_are_refused(dtype):
+    X = np.arange(4).astype(dtype)[:, None]
+    with pytest.raises(ValueError, match="column 0 holds dates, times or intervals"):
+        MKLClassifier().fit(X, [0, 1, 0, 1])
+
+
 def test_arrays_of_strings_are_categories():
     X = np.array([["u"], ["v"]] * 10)
     y = np.arange(20) % 2

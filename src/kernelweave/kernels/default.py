@@ -246,6 +246,8 @@ class Contents:
     def of(cls, X: Any) -> Contents:
         """Look at what the columns of X hold."""
         every = list(range(X.shape[1]))
+        if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+            _refuse_dates(X, "0")
         if sp.issparse(X) or is_numeric_array(X):
             return cls(every, [], [], [])
         kinds = [_kind(column(X, index), choose(index, X).label_of(0)) for index in every]
