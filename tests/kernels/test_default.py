@@ -200,7 +200,7 @@ def test_dates_periods_and_intervals_are_refused():
 @pytest.mark.parametrize("dtype", ["datetime64[D]", "timedelta64[s]"])
 def test_arrays_of_dates_are_refused(dtype):
     X = np.arange(4).astype(dtype)[:, None]
-    with pytest.raises(ValueError, match="column 0 holds dates, times or intervals"):
+    with pytest.raises(ValueError, match="X must contain numbers, got dates or times"):
         MKLClassifier().fit(X, [0, 1, 0, 1])
 
 

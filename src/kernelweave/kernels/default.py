@@ -155,9 +155,7 @@ def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
     ]
 
 
-def _of_pairs(
-    table: Contents, indices: list[int], X: Data, weights: np.ndarray
-) -> list[Kernel]:
+def _of_pairs(table: Contents, indices: list[int], X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return an RBF kernel for each pair of some columns.
 
     There is none for the only two columns of a kind, which have kernels already.
@@ -246,8 +244,6 @@ class Contents:
     def of(cls, X: Any) -> Contents:
         """Look at what the columns of X hold."""
         every = list(range(X.shape[1]))
-        if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
-            _refuse_dates(X, "0")
         if sp.issparse(X) or is_numeric_array(X):
             return cls(every, [], [], [])
         kinds = [_kind(column(X, index), choose(index, X).label_of(0)) for index in every]

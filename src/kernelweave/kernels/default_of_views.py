@@ -17,6 +17,7 @@ from kernelweave.kernels.default import default_candidates, default_kernels
 from kernelweave.kernels.vector.precomputed import Precomputed
 from kernelweave.model.files.registry import registered
 
+
 @registered("OfView")
 @dataclass(frozen=True)
 class OfView(Named):
