@@ -65,8 +65,8 @@ class Standardized(Encoded):
         """The columns in the name of a kernel, such as "age, city" or "12 numeric columns"."""
         if self.chosen is None or len(self.indices) <= MOST_NAMED:
             return super().label or "all columns"
-        known = {found is None for found in self.categories or (None,)}
-        kind = {(True,): "numeric ", (False,): "categorical "}.get(tuple(known), "")
+        numeric = [found is None for found in self.categories or (None,)]
+        kind = "numeric " if all(numeric) else "" if any(numeric) else "categorical "
         where = f"{self.view}: " if self.view else ""
         return f"{where}{len(self.indices)} {kind}columns"
 
