@@ -46,6 +46,17 @@ def test_the_summary_is_readable(run, table):
         assert part in text
 
 
+def test_defaults_are_explained(run, table):
+    found = json.loads(run("fit", table, "--target", "back", "--json").output)
+    frame = pd.read_csv(table)
+    largest = frame["back"].value_counts(normalize=True).max()
+    assert f"({largest:.2f} for the largest class)" in found["held_out"]
+    assert set(found["columns"]) <= set(frame) - {"back"}
+    assert list(found["columns"].values()) == sorted(found["columns"].values(), reverse=True)
+    text = run("fit", table, "--target", "back").output
+    assert text.index("held out ") < text.index("certificate ")
+
+
 def test_quiet_prints_nothing(run, table):
     assert run("fit", table, "--target", "back", *KERNELS, "--quiet").output == ""
 

@@ -354,3 +354,14 @@ def test_values_equal_those_of_kernel_explainer(rng):
     explanation = found.to_shap()
     assert isinstance(explanation, shap.Explanation)
     assert explanation.shape == (4, 6)
+
+
+def test_columns_of_mixed_tables_have_values(rng):
+    words = [" ".join(rng.choice(["plot", "cast", "score", "scene"], 5)) for _ in range(130)]
+    X = pd.DataFrame({"a": rng.normal(size=130), "kind": rng.choice(["u", "v"], 130)})
+    X = X.assign(text=words)
+    model = MKLClassifier(C=1.0).fit(X, X["a"] > 0)
+    found = shapley(model, X[:5], background=X)  # 100 rows by k-means
+    assert found.feature_names == ("a", "kind", "text")
+    decisions = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(decisions, model.decision_function(X[:5]), atol=1e-9)

@@ -193,6 +193,13 @@ def test_dates_periods_and_intervals_are_refused():
             MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("dtype", ["datetime64[D]", "timedelta64[s]"])
+def test_arrays_of_dates_are_refused(dtype):
+    X = np.arange(4).astype(dtype)[:, None]
+    with pytest.raises(ValueError, match="X must contain numbers, got dates or times"):
+        MKLClassifier().fit(X, [0, 1, 0, 1])
+
+
 def test_arrays_of_strings_are_categories():
     X = np.array([["u"], ["v"]] * 10)
     y = np.arange(20) % 2

@@ -148,7 +148,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from ..model.files.atomic_write import check_writable
     from .calibration import METHODS, calibration_folds
     from .data import check_columns
-    from .summary import describe, print_summary
+    from .summary import describe, explain_defaults, print_summary
     from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
 
     check_writable(options["out"])
@@ -172,6 +172,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}
+    found |= explain_defaults(estimator, data.X, data.y)
     if test is not None:
         found["test"] = test_scores(estimator, test) | {"examples": len(test.names)}
     found |= {"seconds": round(time.perf_counter() - started, 3)}

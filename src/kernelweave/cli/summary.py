@@ -9,7 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
-MAX_KERNELS = 20  # rows of the table of weights
+MAX_KERNELS = 10  # rows of the table of weights
+MAX_COLUMNS = 100  # of a table whose columns are ranked
+NAMED_COLUMNS = 5  # of the ranking that are printed
+EXPLAINED = 50  # examples, and rows of the background, of Shapley values
 
 
 def describe(model: FittedEstimator) -> dict[str, Any]:
@@ -37,6 +40,40 @@ def describe(model: FittedEstimator) -> dict[str, Any]:
     return found
 
 
+def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
+    """Return how good default kernels are on held-out folds, and which columns matter.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table or sequences of n examples
+    y : ndarray of shape (n,) or None
+
+    Returns
+    -------
+    dict
+        "held_out": the held-out score beside that of a constant model, as a sentence;
+        "columns": the columns with the largest mean absolute Shapley values. Both may be missing.
+    """
+    from ..inspection import shapley  # takes long to import
+
+    chosen = [one for one in getattr(model, "candidates_", []) if one["chosen"]]
+    if not chosen:
+        return {}
+    score, folds = 1.0 - chosen[0]["loss"], "on held-out folds of the training examples"
+    found: dict[str, Any] = {"held_out": f"R^2 {score:.2f} {folds} (0 for a constant)"}
+    if hasattr(model, "classes_"):
+        largest = np.unique(y, return_counts=True)[1].max() / len(y)
+        found["held_out"] = f"accuracy {score:.2f} {folds} ({largest:.2f} for the largest class)"
+    if hasattr(X, "columns") and len(X.columns) <= MAX_COLUMNS:
+        rows = np.linspace(0, len(X) - 1, min(len(X), EXPLAINED)).astype(int)
+        values = shapley(model, X.iloc[rows], background=X, n_background=EXPLAINED)
+        sizes = np.abs(values.values).reshape(*values.values.shape[:2], -1).mean(axis=(0, 2))
+        first = np.argsort(-sizes, kind="stable")[:NAMED_COLUMNS].tolist()
+        found["columns"] = {values.feature_names[k]: float(sizes[k]) for k in first}
+    return found
+
+
 def print_summary(found: dict[str, Any]) -> None:
     """Print the properties of a model as tables."""
     from rich.console import Console
@@ -60,8 +97,13 @@ def print_summary(found: dict[str, Any]) -> None:
 def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     gap = float(np.max(found["duality_gap"]))
     held = "<=" if gap <= found["tol"] else "above"
-    facts = [
-        ("model", f"{found.get('model', '')} ({found['estimator']})"),
+    facts = [("model", f"{found.get('model', '')} ({found['estimator']})")]
+    if "held_out" in found:
+        facts.append(("held out", found["held_out"]))
+    if "columns" in found:
+        each = [f"{name} {value:.2f}" for name, value in found["columns"].items()]
+        facts.append(("columns", f"{', '.join(each)} (mean absolute Shapley values)"))
+    facts += [
         (
             "certificate",
             f"relative duality gap {gap:.1e} {held} {found['tol']:g} ({found['certifies']})",

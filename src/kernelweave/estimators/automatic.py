@@ -41,8 +41,9 @@ class Choice:
     ----------
     name : the chosen candidate.
     factor : the chosen C, relative to the problems that were given.
-    tried : a dict per candidate with its name ("kernels"), its best C ("C", relative), and its
-        held-out "loss": error rate, or mean squared error relative to the variance.
+    tried : a dict per candidate with its name ("kernels"), its best C ("C", relative), its
+        held-out "loss" (error rate, or mean squared error relative to the variance), and whether it
+        is "chosen".
     """
 
     name: str
@@ -128,7 +129,12 @@ def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
         if lower @ shares > _standard_error(lower, shares):
             name = candidate
     listed = [
-        {"kernels": candidate, "C": trial.factor, "loss": float(trial.losses @ shares)}
+        {
+            "kernels": candidate,
+            "C": trial.factor,
+            "loss": float(trial.losses @ shares),
+            "chosen": candidate == name,
+        }
         for candidate, trial in tried.items()
     ]
     return Choice(name, tried[name].factor, listed)

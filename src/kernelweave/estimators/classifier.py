@@ -557,7 +557,7 @@ class MKLClassifier(BaseClassifier):
         The C of the model.
     candidates_ : list of dict
         With `kernels=None`: name ("kernels"), best "C" and held-out "loss" (error rate) of each
-        set of default kernels that was compared.
+        set of default kernels that was compared, and whether it was "chosen".
 
     Examples
     --------

@@ -98,6 +98,11 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_samples(X, least)
         return X if named else _as_strings(X)
     X = as_rows(estimator.kernels, X) if named else X
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise ValueError(
+            f"X must contain numbers, got dates or times ({X.dtype}); replace them by numbers, "
+            "such as days since a date, the month or the hour"
+        )
     try:
         return validate_data(
             estimator,

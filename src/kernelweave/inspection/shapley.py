@@ -381,7 +381,7 @@ def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarr
     from sklearn.cluster import KMeans  # takes long to import
 
     parts = [one.values if isinstance(one, Dense) else one.to_csr() for one in tables]
-    points = sp.csr_array(sp.hstack(parts)) if any(map(sp.issparse, parts)) else np.hstack(parts)
+    points = as_sparse(parts) if any(map(sp.issparse, parts)) else np.hstack(parts)
     clusters = KMeans(count, n_init=1, random_state=0).fit(points)
     distances = clusters.transform(points)[np.arange(n), clusters.labels_]
     order = np.lexsort((distances, clusters.labels_))
@@ -389,3 +389,10 @@ def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarr
         clusters.labels_[order], return_index=True, return_counts=True
     )
     return order[first], sizes / n
+
+
+def as_sparse(parts: Sequence[np.ndarray | sp.csr_array]) -> sp.csr_array:
+    """Return tables side by side, with the 32-bit indices that scikit-learn requires."""
+    joined = sp.csr_array(sp.hstack(parts))
+    indices, starts = joined.indices.astype(np.int32), joined.indptr.astype(np.int32)
+    return sp.csr_array((joined.data, indices, starts), shape=joined.shape)
