@@ -175,7 +175,7 @@ def verify(
             f"has {len(fitted.intercept)} decision functions"
         )
     costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
-    shares, counted = _shares(costs.sum(axis=0)), (costs > 0).any(axis=0)
+    shares, counted = _shares(costs.sum(axis=0)), np.any(costs > 0, axis=0)
     weights = fitted.weights[: fitted.n_weight_vectors]
     if len(weights) < len(problems):
         problems = [Problem.sharing(problems)]
