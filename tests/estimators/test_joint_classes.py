@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -258,3 +259,15 @@ def test_other_solvers_reach_the_same_optimum(wine, solver, loss):
 def test_many_classes_and_examples_are_worth_a_warning():
     with pytest.warns(UserWarning, match="10,000 classes on 20,000 examples"):
         warn_of_large(np.arange(10_000), 20_000)
+
+
+@every_loss
+def test_a_stopped_fit_goes_on_from_its_checkpoint(overlapping, loss, tmp_path):
+    X, y = overlapping
+    given = {"loss": loss, "tol": 1e-6, "checkpoint": tmp_path / "state"}
+    with pytest.warns(ConvergenceWarning):
+        joint(max_iter=1, **given).fit(X, y)
+    assert list(tmp_path.iterdir())
+    model = joint(**given).fit(X, y)
+    assert model.duality_gap_ <= 1e-6
+    assert not list(tmp_path.iterdir())
