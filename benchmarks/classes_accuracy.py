@@ -32,10 +32,10 @@ NOTE = (
 Fit = Callable[[float, float], Any]
 
 
-def ours(multi_class: str, gamma: float, C: float) -> MKLClassifier:
+def ours(multi_class: str, gamma: float, C: float, loss: str = "hinge") -> MKLClassifier:
     """Return our classifier."""
     kernel = kernels.RBF(gamma=gamma)
-    return MKLClassifier(kernel, C=C, normalize=None, multi_class=multi_class)
+    return MKLClassifier(kernel, C=C, normalize=None, multi_class=multi_class, loss=loss)
 
 
 METHODS: dict[str, Fit] = {
@@ -53,14 +53,14 @@ def tuned(make: Fit, X: np.ndarray, y: np.ndarray) -> Any:
     return make(*points[int(np.argmax(scores))]).fit(X, y)
 
 
-def scores(problem: data.Data, repeats: int) -> np.ndarray:
+def scores(problem: data.Data, repeats: int, methods: dict[str, Fit] = METHODS) -> np.ndarray:
     """Return the accuracy of each method on each test set, shape (methods, repeats)."""
-    found = np.empty((len(METHODS), repeats))
+    found = np.empty((len(methods), repeats))
     for repeat in range(repeats):
         train, test = train_test_split(
             np.arange(len(problem.y)), test_size=0.3, random_state=repeat, stratify=problem.y
         )
-        for number, make in enumerate(METHODS.values()):
+        for number, make in enumerate(methods.values()):
             model = tuned(make, problem.X[train], problem.y[train])
             found[number, repeat] = model.score(problem.X[test], problem.y[test])
     return found

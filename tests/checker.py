@@ -190,7 +190,7 @@ def classes_certificate(K, codes, C, alpha, theta, bias, loss, norm, tau=0.0):
         constant = constant if tau is not None else C.sum() * np.log(len(alpha))
     else:
         cost = C @ ((f + ~own).max(axis=0) - f[codes, each])
-        conjugate = np.sum(C[paid] * (p[own[:, paid]] - 1))
+        conjugate = np.sum((C[paid] * (p - 1))[own[:, paid]])
         constant = min(C.sum(), 2 * (C.sum() - totals.max())) if tau is not None else C.sum()
     primal = cost + 0.5 * size * (theta @ s)
     dual = -conjugate - bias @ sums - 0.5 * _dual_norm(s, theta, norm)

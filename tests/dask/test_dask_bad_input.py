@@ -114,3 +114,10 @@ def test_partitions_that_differ():
         _check_alike([report(1, ("a", "int64", ())), report(1, ("b", "int64", ()))], labels)
     with pytest.raises(ValueError, match="'a' is float64 in partition 1, but int64 in partition 0"):
         _check_alike([report(1, ("a", "int64", ())), report(1, ("a", "float64", ()))], labels)
+
+
+@pytest.mark.parametrize("form", ["ovo", "joint"])
+def test_classes_are_trained_against_the_rest_only(client, form):
+    model = DaskMKLClassifier(RBF(1.0), client=client, multi_class=form)
+    with pytest.raises(ValueError, match=f"multi_class must be 'ovr' or 'auto'.*'{form}'"):
+        model.fit(rows(), np.arange(100) % 3)

@@ -284,7 +284,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
         With ``calibrate=`` a sigmoid or isotonic function, fitted to cross-fitted decision values,
         maps decision values to probabilities. Without it the logistic loss gives
-        1 / (1 + exp(-f)). Both refer to class frequencies after `class_weight`.
+        1 / (1 + exp(-f)), or the softmax of the decision values with ``multi_class="joint"``. All
+        refer to class frequencies after `class_weight`.
 
         Parameters
         ----------
@@ -293,9 +294,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Columns follow ``classes_``. With more than two classes, the probabilities of one
-            against the rest are divided by their sum. Multilabel models have one probability for
-            each label.
+            Columns follow ``classes_``. Probabilities of one against the rest are divided by their
+            sum. Multilabel models have one probability for each label.
 
         Raises
         ------
@@ -304,8 +304,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         """
         if self._in_pairs:
             raise ValueError(
-                "predict_proba requires multi_class='ovr', got a model of pairs of classes; fit "
-                "with multi_class='ovr'"
+                "predict_proba requires multi_class='ovr' or 'joint', got a model of pairs of "
+                "classes; fit with multi_class='joint'"
             )
         return self._probabilities(self._decide(X))
 
@@ -497,12 +497,15 @@ class MKLClassifier(BaseClassifier):
         Number of threads; None is one, -1 all processors.
     class_weight : dict, "balanced" or None
         Factors of C for the examples of each class.
-    multi_class : {"auto", "ovr", "ovo"}
-        How more than two classes become two-class problems:
+    multi_class : {"auto", "ovr", "ovo", "joint"}
+        How more than two classes are trained:
 
         * "ovr" : each class against the rest, one decision function per class;
         * "ovo" : one against one, a decision function for each pair of classes, trained on their
           examples only. The class that wins most pairs is predicted;
+        * "joint" : all classes in one problem with one duality gap and shared kernel weights.
+          ``loss="logistic"`` is multinomial logistic regression, ``loss="hinge"`` the multi-class
+          hinge of Crammer and Singer (2001). Other losses are refused;
         * "auto" : "ovo" with a single kernel and at most 100 classes, unless probabilities, a
           checkpoint or shared weights are asked for; otherwise "ovr".
     decision_function_shape : {"ovr", "ovo"}
@@ -512,6 +515,7 @@ class MKLClassifier(BaseClassifier):
         With more than two classes: whether all decision functions use the same kernel weights. The
         sum of their problems is then solved, as one problem with one duality gap. "auto" shares
         them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
+        "joint" always shares them.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``
         for each output. If the run is killed, or stopped by `max_iter` or `max_time`, the next
@@ -551,8 +555,8 @@ class MKLClassifier(BaseClassifier):
         Seconds, primal, dual, constant, gap and weights after every iteration; one list for each
         row of `weights_`.
     classes_ : ndarray of shape (n_classes,)
-    multi_class_ : {"ovr", "ovo"}
-        What `multi_class` led to.
+    multi_class_ : {"ovr", "ovo", "joint"}
+        What `multi_class` led to; "ovr" with two classes.
     C_ : float
         The C of the model.
     candidates_ : list of dict

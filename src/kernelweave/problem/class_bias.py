@@ -90,7 +90,9 @@ def soft_bias(
     def value(b: np.ndarray) -> float:
         return float(C @ logsumexp(F + b[:, None], axis=0) - parts @ b)
 
-    b = np.log(parts / np.maximum(softmax(F, axis=0) @ C, TINY))  # exact if F is constant
+    b: np.ndarray = np.log(
+        parts / np.maximum(softmax(F, axis=0) @ C, TINY)
+    )  # exact if F is constant
     b = b if value(b) < value(np.zeros_like(b)) else np.zeros_like(b)
     b = b - b[-1]
     p = softmax(F + b[:, None], axis=0)
@@ -139,7 +141,7 @@ def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarr
     # The variance of F_i + b under p_i, summed over the examples, is 0 at the best b.
     laplacian = np.diag(weighted.sum(axis=1)) - weighted @ p.T
     slope = (weighted * F).sum(axis=1) - weighted @ (p * F).sum(axis=0)
-    b = np.linalg.lstsq(laplacian, -slope, rcond=SAME)[0]
+    b: np.ndarray = np.linalg.lstsq(laplacian, -slope, rcond=SAME)[0]
     linked = laplacian < -SAME * np.sqrt(np.multiply.outer(class_costs, class_costs))
     number, group = connected_components(sp.csr_matrix(linked), directed=False)
     for _ in range(SWEEPS if number > 1 else 0):

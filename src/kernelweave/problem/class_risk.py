@@ -64,12 +64,13 @@ class ClassRisk(Risk):
     @cached_property
     def costs(self) -> np.ndarray:
         """Cost of each example, shape (n,)."""
-        return self.table(self.C)[0]
+        costs: np.ndarray = self.table(self.C)[0]
+        return costs
 
     @cached_property
     def class_costs(self) -> np.ndarray:
         """Total cost of each class, shape (K,)."""
-        return np.bincount(self.codes, self.costs, minlength=self.n_outputs)
+        return np.asarray(np.bincount(self.codes, self.costs, minlength=self.n_outputs))
 
     def table(self, values: np.ndarray) -> np.ndarray:
         """Return values of all outputs, shape (K n,), as an array of shape (K, n)."""

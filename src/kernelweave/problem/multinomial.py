@@ -67,7 +67,7 @@ class MultinomialRisk(ClassRisk):
 
         def curved(change: np.ndarray) -> np.ndarray:
             weighted = C * p * change
-            return weighted - p * weighted.sum(axis=0)
+            return np.asarray(weighted - p * weighted.sum(axis=0))
 
         def hessian(change: np.ndarray) -> np.ndarray:
             moved = curved(self.table(change))

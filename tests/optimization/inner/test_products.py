@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_cases import training_set
 
-from kernelweave.engines import DenseEngine, FamilyEngine
+from kernelweave.engines import DenseEngine, FamilyEngine, OutputsEngine
 from kernelweave.kernels import RBF, Linear
 from kernelweave.optimization.inner.products import NystroemMatrix, kernel_product
 
@@ -59,3 +59,15 @@ def test_nystroem_matrix_has_the_diagonal_of_narrow_kernels(X):
     engine = FamilyEngine.of(training_set(RBF([1000.0, 3000.0]), X))
     approximate = NystroemMatrix.of(engine, np.array([0.5, 0.5]))
     assert approximate.sigma == pytest.approx(1.0, abs=0.05)
+
+
+@pytest.mark.parametrize("products", ["matrix", "engine", "sample"])
+def test_products_of_several_outputs_are_those_of_each(products, X, rng):
+    kernel = Linear() if products == "engine" else RBF([0.01, 0.02])
+    theta = np.ones(kernel.n_kernels)
+    each = DenseEngine.of(training_set(kernel, X))
+    one, three = (kernel_product(products, e, theta) for e in (each, OutputsEngine(each, 3)))
+    v = rng.normal(size=(3 * N, 2))
+    expected = np.concatenate([one(part) for part in np.split(v, 3)])
+    np.testing.assert_allclose(three(v), expected, atol=1e-4)
+    np.testing.assert_allclose(three(v[:, 0]), expected[:, 0], atol=1e-4)
