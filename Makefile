@@ -111,7 +111,7 @@ bench-accuracy: $(VENV)/installed
 
 # Sequences: rows, stores, training up to a million; the ten million are strings_ten_million.
 bench-strings: $(VENV)/installed
-	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_suffix strings_motif strings_training strings_real strings_gapped strings_gapped_proteins \
+	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_suffix strings_motif strings_training strings_real strings_splice strings_gapped strings_gapped_proteins \
 	  strings_gapped_learned strings_gapped_sizes strings_sizes
 
 lint: $(VENV)/installed $(VENV)/linters

@@ -181,3 +181,16 @@ def test_errors_leave_no_output(run, gapped, tmp_path, monkeypatch):
     text = run("explain", gapped, "-o", "found", "--motifs", 0, "--meme", "m", code=2).stderr
     assert "--motifs 0 leaves no motif" in text
     assert not (tmp_path / "found").exists()
+
+
+def test_variants_are_read_from_standard_input(run, gapped, tmp_path):
+    (tmp_path / "genome.fa").write_text(">c1\n" + "GATTACA" * 40 + "\n")
+    text = "#CHROM\tPOS\tID\tREF\tALT\nc1\t101\t.\tT\tA\n"
+    (tmp_path / "v.vcf").write_text(text)
+    options = ("--genome", "genome.fa", "--length", 31, "-q")
+    for out in ("-o one.vcf", "-o one.tsv"):
+        run("variants", gapped, "v.vcf", *options, *out.split())
+        run("variants", gapped, "-", *options, *out.replace("one", "two").split(), input=text)
+    for ending in ("vcf", "tsv"):
+        one, other = ((tmp_path / f"{name}.{ending}").read_text() for name in ("one", "two"))
+        assert one == other

@@ -20,6 +20,7 @@ from typing import Any, TextIO, TypeAlias, TypeVar
 import click
 
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
+STDIN = "-"
 INTERRUPTED = 130
 TERMINATED = 143
 QUIET = "Print no progress, remarks or warnings."

@@ -27,6 +27,7 @@ from ..genome.model_windows import on_sequences
 from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
 from ..sequences import Sequences, read_blocks, read_sequences
 from ..sequences.files import opened
+from .command import STDIN
 from .tables import pandas, parquet_blocks, read_frame, text_blocks
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
 REGIONS = (".bed", ".narrowpeak", ".broadpeak")
 COMPRESSED = (".gz", ".bgz", ".bz2", ".xz")
-STDIN = "-"
 BLOCK = 50_000  # examples scored at a time
 WARN_UNKNOWN = 0.1  # fraction of letters outside the alphabet above which to warn,
 REFUSE_UNKNOWN = 0.5  # and above which the input is taken for another kind of sequence

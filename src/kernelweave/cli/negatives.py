@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .command import (
+    STDIN,
     Command,
     as_json,
     index,
@@ -79,7 +80,7 @@ def command(bed: str, out: str | None, shuffle: str | None, index: bool, **optio
     """
     from ..genome import negatives, read_bed, read_letters, resize
     from ..genome.tracks import write_regions
-    from .data import STDIN, Windows, standard_input
+    from .data import Windows, standard_input
 
     windows = Windows.of(options)
     if bed == STDIN:

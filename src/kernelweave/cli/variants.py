@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from .command import Command, index, jobs, one_class, quiet, text_output, with_options
+from .command import STDIN, Command, index, jobs, one_class, quiet, text_output, with_options
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
-@click.argument("vcf", type=click.Path())
+@click.argument("vcf", type=click.Path(allow_dash=True))
 @click.option(
     "--genome", required=True, metavar="FASTA", help="FASTA or 2bit file of the variants."
 )
@@ -52,9 +58,9 @@ def command(
 ) -> None:
     """Score the windows around variants (VCF) with the reference and the alternative allele.
 
-    Substitutions, short insertions and deletions are scored. Positions are 1-based, as in the VCF
-    file. The column `status` says why a variant has no score. A VCF output is the input with
-    scores in the column INFO; .vcf.gz is BGZF.
+    VCF may be compressed, or - for standard input. Substitutions, short insertions and deletions
+    are scored. Positions are 1-based, as in the VCF file. The column `status` says why a variant
+    has no score. A VCF output is the input with scores in the column INFO; .vcf.gz is BGZF.
 
     --null 1000 adds p-values: the fraction of random substitutions of the same genome, with the
     same neighbouring bases and alleles, whose effect is at least as large.
@@ -64,6 +70,7 @@ def command(
       kernelweave variants peaks.kw variants.vcf.gz --genome hg.fa -o effects.tsv
       kernelweave variants peaks.kw variants.vcf.gz --genome hg.2bit --null 1000 \\
         --on-mismatch skip -o scored.vcf.gz --index
+      bcftools view -r chr8 all.bcf | kernelweave variants peaks.kw - --genome hg.fa -o out.vcf
     """
     from .. import __version__
     from ..genome import read_vcf, variants, write_vcf
@@ -78,19 +85,35 @@ def command(
     if index and not as_vcf:
         raise ValueError(f"--index: the output must end in .vcf.gz, got {out or 'standard output'}")
     fitted = load_model(model, jobs, vcf)
-    given, left_out = read_vcf(vcf)
-    found = variants(fitted, given, genome, target=class_of(fitted, target), **options)
-    if left_out and not quiet:
-        click.echo(f"{left_out} alleles that are not written as letters were left out", err=True)
-    skipped = mismatches(found.variants, found.status)
-    if skipped and options["on_mismatch"] == "skip" and not quiet:
-        click.echo(skipped, err=True)
-    if as_vcf:
-        with text_output(out, indexed=index) as file:
-            write_vcf(file, vcf, found)
+    with _file_of(vcf) as path:
+        given, left_out = read_vcf(path)
+        found = variants(fitted, given, genome, target=class_of(fitted, target), **options)
+        if left_out and not quiet:
+            click.echo(
+                f"{left_out} alleles that are not written as letters were left out", err=True
+            )
+        skipped = mismatches(found.variants, found.status)
+        if skipped and options["on_mismatch"] == "skip" and not quiet:
+            click.echo(skipped, err=True)
+        if as_vcf:
+            with text_output(out, indexed=index) as file:
+                write_vcf(file, path, found)
+            return
+        with table_output(out, f"kernelweave {__version__}, model {model}") as write:
+            write(_columns(found))
+
+
+@contextmanager
+def _file_of(vcf: str) -> Iterator[str]:
+    """Give the path of the input; standard input is copied to a file, since it is read twice."""
+    if vcf != STDIN:
+        yield vcf
         return
-    with table_output(out, f"kernelweave {__version__}, model {model}") as write:
-        write(_columns(found))
+    with TemporaryDirectory() as folder:
+        path = os.path.join(folder, "standard input")
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield path
 
 
 def _columns(found: Any) -> dict[str, Any]:
