@@ -63,7 +63,7 @@ def test_extremes_are_those_of_all_models_so_far():
         assert extremes.dual == max(one.dual for one in models)
         finite = [abs(one.dual) for one in models if np.isfinite(one.dual)]
         assert extremes.largest_dual == max(finite, default=0.0)
-        assert extremes.largest_primal == max(one.primal for one in models)
+        assert log.largest_primal == max(one.primal for one in models)
     assert log.extremes[0].distance == np.inf
     assert log.extremes[-1].distance == 4.0 - 2.0
 
@@ -72,6 +72,7 @@ def test_a_continued_log_shares_entries_but_has_extremes_of_its_own():
     log = Log(Work())
     log.add(certificate(0.1), THETA)
     following = log.continued()
+    assert following.largest_primal == log.largest_primal > 0
     following.add(certificate(0.2), THETA)
     assert [one.gap for one in log.entries] == [0.1, 0.2]
     assert [one.gap for one in following.extremes] == [0.2]

@@ -43,15 +43,14 @@ class Extremes:
         The smallest gap and the smallest primal value.
     dual : float
         The largest dual value.
-    largest_dual, largest_primal : float
-        Largest absolute values, of finite dual values only.
+    largest_dual : float
+        Largest absolute value of the finite dual values.
     """
 
     gap: float = np.inf
     primal: float = np.inf
     dual: float = -np.inf
     largest_dual: float = 0.0
-    largest_primal: float = 0.0
 
     def after(self, one: Certificate) -> Extremes:
         """Return the extremes after one more model."""
@@ -61,7 +60,6 @@ class Extremes:
             min(self.primal, one.primal),
             max(self.dual, one.dual),
             max(self.largest_dual, size),
-            max(self.largest_primal, abs(one.primal)),
         )
 
     @property
@@ -93,6 +91,8 @@ class Log:
         All certified models.
     extremes : list of Extremes
         Extremes of the models that the present solver has added, after each of them.
+    largest_primal : float
+        Largest absolute primal value of all entries.
     """
 
     def __init__(
@@ -104,6 +104,7 @@ class Log:
     ):
         self.entries: list[Progress] = []
         self.extremes: list[Extremes] = []
+        self.largest_primal = 0.0
         self.work, self.watch, self.phase = work, watch, phase
         self.started = time.monotonic() if started is None else started
 
@@ -136,7 +137,7 @@ class Log:
     def continued(self) -> Log:
         """Return this log for the next solver: same entries, extremes of its own."""
         log = Log(self.work, self.watch, self.phase, self.started)
-        log.entries = self.entries
+        log.entries, log.largest_primal = self.entries, self.largest_primal
         return log
 
     @property
@@ -147,3 +148,4 @@ class Log:
         before = self.extremes[-1] if self.extremes else Extremes()
         self.entries.append(progress)
         self.extremes.append(before.after(progress))
+        self.largest_primal = max(self.largest_primal, abs(progress.primal))

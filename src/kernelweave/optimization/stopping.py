@@ -107,4 +107,4 @@ class StoppingRule:
         """
         last = log.last
         size = max(abs(last.primal), abs(last.dual))
-        return last.dual < 0 and size <= self.tuning.zero * log.extremes[-1].largest_primal
+        return last.dual < 0 and size <= self.tuning.zero * log.largest_primal
