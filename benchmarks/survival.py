@@ -6,7 +6,7 @@ by Harrell's concordance on the rest. Columns are imputed by medians, standardis
 chosen inside the training part, by 3-fold concordance, from grids of two to four points or, for the
 learned views, from the default grid of `MKLSurvivalCV`. Learned views have a linear and an RBF
 kernel each. Default grids and kernels were chosen on other random splits of the first four sets, of
-pbc and gbsg2, and on data of scikit-survival; luad, blca and gbmlgg were not used.
+blca, pbc and gbsg2, and on data of scikit-survival; luad and gbmlgg were not used.
 
 Limits: forests have 100 trees, and 30 on sets with more than 1,000 columns, where they would take
 longer than all other models together. The survival SVM has an RBF kernel and at most 200

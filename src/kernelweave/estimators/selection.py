@@ -366,9 +366,20 @@ class MKLSurvivalCV(Search, BaseSurvival):
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
         if self.cv is not None and not is_whole(self.cv):
-            return super()._splits(X, y, groups)
-        try:
-            folds = StratifiedKFold(5 if self.cv is None else self.cv)
-            return list(folds.split(np.zeros(len(y)), y["event"]))
-        except ValueError as error:
-            raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error
+            splits = super()._splits(X, y, groups)
+        else:
+            try:
+                folds = StratifiedKFold(5 if self.cv is None else self.cv)
+                splits = list(folds.split(np.zeros(len(y)), y["event"]))
+            except ValueError as error:
+                raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error
+        for fold, (train, test) in enumerate(splits):
+            scored = [("held-out", test)] if self.scoring is None else []
+            for name, part in [("training", train), *scored]:
+                if not y["event"][part].any():
+                    raise ValueError(
+                        f"cv must leave an event in each part of each fold, but the {name} part of "
+                        f"fold {fold} has censored times only; pass a small integer for folds that "
+                        "are stratified by event, or use MKLSurvival with a C of your choice"
+                    )
+        return splits

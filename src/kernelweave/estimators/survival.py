@@ -49,7 +49,8 @@ class BaseSurvival(MKLEstimator):
         weights = check_weights(sample_weight, len(time))
         if not (event & (weights > 0)).any():
             raise ValueError(
-                "y must have at least one event with a positive weight, got censored times only"
+                "y must have at least one event with a positive weight, got censored times only; "
+                "check the coding of the event: True (or 1) is an observed event"
             )
         risk = self._risk(event, time, weights, weighed(C, weights))
         return Problem(risk, norms.as_norm(norm))

@@ -39,12 +39,16 @@ def as_survival(y: object) -> tuple[np.ndarray, np.ndarray]:
     time = fields[1]
     event = _as_events(names[0], fields[0])
     if time.dtype.kind not in "iuf":
-        raise ValueError(f"y: the time {names[1]!r} must be a number, got type {time.dtype}")
+        raise ValueError(
+            f"y: the time {names[1]!r} must be a number, such as days since entry, got type "
+            f"{time.dtype}"
+        )
     time = time.astype(float)
     wrong = np.flatnonzero(~(np.isfinite(time) & (time >= 0)))
     if len(wrong):
         raise ValueError(
-            f"y: times must be finite and not negative, got {time[wrong[0]]} at row {wrong[0]}"
+            f"y: times must be finite and not negative, got {time[wrong[0]]} at row {wrong[0]}; "
+            f"remove such rows ({len(wrong)} of {len(time)})"
         )
     if not len(time):
         raise ValueError("y must have at least one example, got none")

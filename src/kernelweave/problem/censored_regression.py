@@ -8,18 +8,18 @@ below y cost nothing. The risk is a sum over the examples; all methods for such 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..losses import DualTerm
 from ..losses.squared import half_inverse
-from .risk import Risk
+from .event_risk import EventRisk
 
 
 @dataclass(frozen=True, eq=False)
-class CensoredRisk(Risk):
+class CensoredRisk(EventRisk):
     """The squared loss of n times, some of which are censored.
 
     Parameters
@@ -31,20 +31,6 @@ class CensoredRisk(Risk):
     event : ndarray of bool, shape (n,)
         Whether the event was observed; False for censored times.
     """
-
-    event: np.ndarray = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
-        super().__post_init__()
-
-    def taken(self, idx: np.ndarray, C: np.ndarray) -> CensoredRisk:
-        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
-        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
-
-    @property
-    def further_targets(self) -> tuple[np.ndarray, ...]:
-        return (self.event,)
 
     @cached_property
     def term(self) -> DualTerm:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
-from .risk import TINY, Risk
-
-Censored = TypeVar("Censored", bound="JointRisk")
+from .event_risk import EventRisk
+from .risk import TINY
 
 
 @dataclass(frozen=True, eq=False)
-class JointRisk(Risk):
+class JointRisk(EventRisk):
     """A smooth risk of n censored times that compares examples, so that a bias changes nothing.
 
     Parameters
@@ -26,20 +24,9 @@ class JointRisk(Risk):
         Whether the event was observed; False for censored times.
     """
 
-    event: np.ndarray = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        for name in ("y", "C"):
-            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
-        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
-
-    def taken(self: Censored, idx: np.ndarray, C: np.ndarray) -> Censored:
-        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
-        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
-
-    @property
-    def further_targets(self) -> tuple[np.ndarray, ...]:
-        return (self.event,)
+    def __post_init__(self) -> None:  # there is no `term`, which that of `Risk` checks
+        for name, kind in (("y", float), ("C", float), ("event", bool)):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
 
     @property
     def separates(self) -> bool:
