@@ -245,7 +245,7 @@ class MKLEstimator(FittedEstimator):
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
     ) -> None:
-        """Fit what needs decision values of held-out examples, such as calibrators."""
+        """Fit what needs decision values of the training examples: calibrators, hazards."""
 
     def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""
