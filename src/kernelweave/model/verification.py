@@ -19,7 +19,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
-from ..common.types import Data, Numbers
+from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
 from ..estimators.survival import BaseSurvival
@@ -328,12 +328,10 @@ class _Solution:
         """Return whether the intercepts are the best ones; of an interval, its midpoint."""
         with np.errstate(over="ignore", invalid="ignore"):
             constant = not self.theta.any()
-            best = self.problem.constant_model[1] if constant else self._best_bias()
+            fitted = self.problem.best_bias(self.F.ravel(), self.alpha.ravel())
+            best = self.problem.constant_model[1] if constant else fitted
             size = np.abs(self.F).max(initial=0.0) + np.abs(best)
         return bool(np.all(_close(np.asarray(best), self.bias, size)))
-
-    def _best_bias(self) -> Numbers:
-        return self.problem.best_bias(self.F.ravel())
 
 
 def _solutions(

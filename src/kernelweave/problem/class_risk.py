@@ -104,9 +104,10 @@ class ClassRisk(Risk):
     def _with_absent(self, F: np.ndarray, bias: np.ndarray) -> np.ndarray:
         """Return the biases of all classes, shape (K,), with mean 0, given those of some of them.
 
-        Classes without cost are never predicted: their outputs are far below all others.
+        Classes without cost are never predicted: on the examples with cost, their outputs are far
+        below all others.
         """
-        present, outputs = self.class_costs > 0, self.table(F)
+        present, outputs = self.class_costs > 0, self.table(F)[:, self.costs > 0]
         bias = bias - bias.mean()
         if present.all():
             return bias

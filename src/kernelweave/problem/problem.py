@@ -156,9 +156,12 @@ class Problem:
             return -np.inf
         return -self.risk.conjugate(alpha, near) - 0.5 * self.norm.dual(s)
 
-    def best_bias(self, F: np.ndarray) -> Numbers:
-        """Return the bias that minimises the primal value of outputs F, shape (n,)."""
-        return self.risk.best_bias(F)
+    def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> Numbers:
+        """Return the bias that minimises the primal value of outputs F, shape (n,).
+
+        `alpha`: see `Risk.best_bias`.
+        """
+        return self.risk.best_bias(F, alpha)
 
     def certificate(
         self,
