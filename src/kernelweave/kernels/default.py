@@ -137,13 +137,13 @@ def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     kernels = _smooth(table, X, weights, _widths)
     if table.vectors:
         kernels.append(_rough(standardized(table.vectors, X, weights)))
-    return kernels
+    return kernels + _strings(table, X) + _indicators(table, X)
 
 
 def _smooth(
     table: Contents, X: Data, weights: np.ndarray, widths: Callable[[Standardized], Kernel]
 ) -> list[Kernel]:
-    """Return linear and RBF kernels of all columns together, and the kernels of strings.
+    """Return linear and RBF kernels of all numbers, of all categories, and of both together.
 
     `widths` returns the RBF kernels of some columns.
     """
@@ -154,7 +154,7 @@ def _smooth(
             kernels += [Linear(columns=columns), widths(columns)]
     if table.numbers and table.categories:
         kernels.append(widths(standardized(table.vectors, X, weights)))
-    return kernels + _strings(table, X) + _indicators(table, X)
+    return kernels
 
 
 def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
@@ -243,7 +243,9 @@ def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     X = as_input(X)
     if isinstance(X, Sequences) or _alphabet_of_column(X):
         return default_kernels(X, weights)
-    return _smooth(Contents.of(X), X, weights, _middle_width)
+    table = Contents.of(X)
+    kernels = _smooth(table, X, weights, _middle_width)
+    return kernels + _strings(table, X) + _indicators(table, X)
 
 
 def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
