@@ -255,7 +255,10 @@ def cross_validated(
     if options["cv"] is None and options["cv_groups"] is None:
         return None
     if data.y is None:
-        raise ValueError("--cv needs --target")
+        given = "--cv" if options["cv"] is not None else "--cv-groups"
+        raise ValueError(
+            f"{given} scores predictions of targets, which one-class models have not; leave it out"
+        )
     splitter = folds(options, data, task_of(data, options) == "classify")
     splits = list(splitter.split(np.zeros(len(data.names)), data.y, data.groups))
     scores = []
