@@ -152,8 +152,8 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
     """Point to --alphabet protein if a column looks like protein sequences."""
     if (found := sequence_columns(data.X, PROTEIN)) and not quiet:
         click.echo(
-            f"{', '.join(found)} may contain protein sequences, which are read as categories "
-            "without --alphabet protein",
+            f"{', '.join(found)} may contain protein sequences; with --alphabet protein they are "
+            "read as such, and only they",
             err=True,
         )
 
