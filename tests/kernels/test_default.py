@@ -318,6 +318,7 @@ def test_sequences_beside_numbers_have_kernels_of_sequences(
     assert any(kernel in name and "site" in name for name in model.kernel_names_)
     assert any("age" in name for name in model.kernel_names_)
     if Estimator is MKLClassifier:
+        assert any("Spectrum" in name and "site" in name for name in model.kernel_names_)
         assert model.score(X, y) > 0.9
     assert verify(model, X, y).agree
     model.save(tmp_path / "m.kw")

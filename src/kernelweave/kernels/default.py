@@ -7,7 +7,7 @@ Numbers and categories are standardised (`standardized`), so that units do not m
   indicators; next to numbers also RBF kernels on both together;
 * texts: the cosine of word counts, for each column;
 * DNA, RNA or proteins that hardly repeat, beside other columns: gapped k-mers (proteins: k-mers
-  with a mismatch), for each column;
+  with a mismatch) and k-mers, for each column;
 * other strings that hardly repeat (names, codes): the cosine of counts of three letters in a row,
   for each column. As categories they could not generalise to new examples;
 * missing numbers: an indicator of missing values (`Missing`), for each column;
@@ -208,9 +208,9 @@ def sequence_candidates(
     return candidates
 
 
-def _of_sequences(alphabet: Any, columns: Any = None) -> list[Kernel]:
+def _of_sequences(alphabet: Any) -> list[Kernel]:
     """Return the first set of `sequence_candidates`."""
-    return next(iter(sequence_candidates(alphabet, aligned=False, columns=columns).values()))
+    return next(iter(sequence_candidates(alphabet, aligned=False).values()))
 
 
 def alphabet_of(texts: Sequence[object]) -> Any:
@@ -382,7 +382,9 @@ def _strings(table: Contents, X: Data) -> list[Kernel]:
     kernels: list[Kernel] = [Unit(BagOfWords().reading(_filled(k, X), X)) for k in table.texts]
     for index in table.sequences:
         known = [item for item in items_or_none(column(X, index)) if item is not None]
-        kernels += _of_sequences(alphabet_of(known), _filled(index, X))
+        where = _filled(index, X)
+        sets = sequence_candidates(alphabet_of(known), aligned=False, columns=where)
+        kernels += [kernel for one in sets.values() for kernel in one]
     if table.unrepeated:
         labels = ", ".join(choose(index, X).label_of(0) for index in table.unrepeated)
         warn(
