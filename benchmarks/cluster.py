@@ -129,7 +129,7 @@ from kernelweave.sequences import write_sequences
 n, folder = int(sys.argv[1]), sys.argv[2]
 y = []
 for k in range(2):
-    X, labels = make_splice(n // 2, seed=k)
+    X, labels = make_splice(n // 2, random_state=k)
     write_sequences(f"{folder}/{k}.fa", X)
     y.append(labels)
 np.save(f"{folder}/y.npy", np.concatenate(y))

@@ -41,7 +41,7 @@ def run(settings: Settings) -> Table:
 
 def tested(replaced: int, seed: int, n: int) -> dict[str, tuple[int, int]]:
     """Return the numbers of right and false positions that both tests find."""
-    X, y = make_motifs(n, replaced=replaced, seed=seed, positive_rate=0.2)
+    X, y = make_motifs(n, replaced=replaced, random_state=seed, positive_rate=0.2)
     model = MKLClassifier(WeightedDegree(7, split="position"), norm=1, C=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the constant model is optimal for some permutations

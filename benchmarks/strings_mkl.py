@@ -35,7 +35,7 @@ MODELS: dict[str, tuple[Kernel, float]] = {
 def run(settings: Settings) -> Table:
     """Fit all models at all sizes; a million only where peers that take minutes are wanted."""
     table = Table("Learned degrees of the weighted degree kernel", COLUMNS, notes=[NOTE])
-    X_test, y_test = make_splice(settings.size(100_000, 1000), seed=1)
+    X_test, y_test = make_splice(settings.size(100_000, 1000), random_state=1)
     sizes = (*SIZES, MILLION) if settings.peers else SIZES
     for size in [settings.size(size, 300) for size in sizes]:
         X, y = make_splice(size)

@@ -83,7 +83,7 @@ KINDS = {"one_class": "one-class", "epsilon_insensitive": "regressor", "squared"
 
 def splice_case(loss="hinge", C=1.0, kernel=None, n=800):
     """Return a problem of many sequences, an engine at a feasible alpha, and equal weights."""
-    X, y = make_splice(n, 0.3, seed=1)
+    X, y = make_splice(n, 0.3, random_state=1)
     kind = KINDS.get(loss, "classifier")
     cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
     tau = 0.2 * cost.sum() if kind == "one-class" else 0.0

@@ -38,7 +38,7 @@ OTHER = str.maketrans("ACGT", "TGCA")
 def load(n):
     """Return windows of 141 letters around an AG at 60, and whether it is a true site."""
     if FOLDER is None:
-        X, y = make_splice(n, positive_rate=0.2, seed=0)
+        X, y = make_splice(n, positive_rate=0.2, random_state=0)
         return [*X], y
     X = read_sequences(Path(FOLDER) / "sequences" / "C_elegans_acc_100000.fasta.bz2")
     y = np.array([1 if "label=1" in name else -1 for name in X.names])

@@ -30,7 +30,7 @@ BEFORE, BEHIND = 50, 58  # letters before the AG, and from the A on
 def load(n):
     """Return windows around an AG, and whether it is a true site."""
     if FOLDER is None:
-        X, y = make_splice(n, positive_rate=0.2, seed=0)
+        X, y = make_splice(n, positive_rate=0.2, random_state=0)
         site = 60
     else:
         X = read_sequences(Path(FOLDER) / "sequences" / "C_elegans_acc_100000.fasta.bz2")

@@ -26,8 +26,8 @@ FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # up to a million sequenc
 # sequences help. The Markov chain (of order 4, as in the paper) falls behind.
 
 sizes = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000] if FULL else [1000, 3000, 10_000]
-X, y = make_splice(max(sizes), seed=0)
-new, truth = make_splice(100_000 if FULL else 20_000, seed=1)
+X, y = make_splice(max(sizes), random_state=0)
+new, truth = make_splice(100_000 if FULL else 20_000, random_state=1)
 rows = []
 for n in sizes:
     started = time.process_time()
@@ -100,8 +100,8 @@ levels = [0, 2, 4, 5]
 fig, axes = plt.subplots(2, 4, figsize=(11, 4), layout="constrained", sharex=True, sharey="row")
 motif_areas = []
 for level, (top, bottom) in zip(levels, axes.T, strict=True):
-    motifs, labels = make_motifs(11_000, replaced=level, seed=0)  # the size of the paper
-    others, other_labels = make_motifs(11_000, replaced=level, seed=1)
+    motifs, labels = make_motifs(11_000, replaced=level, random_state=0)  # the size of the paper
+    others, other_labels = make_motifs(11_000, replaced=level, random_state=1)
     model = MKLClassifier(WeightedDegree(20), C=2.0).fit(motifs, labels)
     motif_areas.append(roc_auc_score(other_labels, model.decision_function(others)))
     importance = inspection.importance(model, 8)

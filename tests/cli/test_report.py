@@ -31,7 +31,7 @@ def test_a_page_is_drawn_again(run, table, tmp_path):
     run("report", "model.kw", table, "--target", "back", "--cv", 2, "--bootstrap", 2)
     run("report", "report.html", "-o", "again.html")
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
-    assert "need DATA" in run("report", "model.kw", "--compare", code=2).output
+    assert "name DATA after MODEL" in run("report", "model.kw", "--compare", code=2).output
 
 
 def test_means_of_folds_are_those_of_fit(run, table, tmp_path):

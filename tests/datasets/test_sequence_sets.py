@@ -8,7 +8,7 @@ from kernelweave.datasets import sequences as datasets_strings
 
 
 def test_splice_sites_have_their_consensus():
-    X, y = datasets.make_splice(5000, 0.2, seed=3)
+    X, y = datasets.make_splice(5000, 0.2, random_state=3)
     assert (X.n, X.length) == (5000, 141)
     assert set(X.window(60, 62)) == {"AG"}
     assert abs((y > 0).mean() - 0.2) < 0.02
@@ -27,13 +27,13 @@ def test_pieces_do_not_depend_on_the_size(monkeypatch):
 
 
 def test_motifs_are_planted():
-    X, y = datasets.make_motifs(400, seed=1)
+    X, y = datasets.make_motifs(400, random_state=1)
     planted = np.array([text == "GATTACA" for text in X.window(10, 17)])
     assert planted[y > 0].all()
     assert planted[y < 0].mean() < 0.05
     assert abs((datasets.make_motifs(5000)[1] > 0).mean() - 1 / 11) < 0.02
     assert abs((datasets.make_motifs(5000, positive_rate=0.7)[1] > 0).mean() - 0.7) < 0.03
-    X, y = datasets.make_motifs(400, replaced=2, seed=1)
+    X, y = datasets.make_motifs(400, replaced=2, random_state=1)
     kept = np.array(
         [sum(a == b for a, b in zip(text, "AGTAGTG", strict=True)) for text in X.window(30, 37)]
     )
@@ -41,7 +41,7 @@ def test_motifs_are_planted():
 
 
 def test_shifted_motifs_are_planted():
-    X, y = datasets.make_shifted_motif(400, seed=1)
+    X, y = datasets.make_shifted_motif(400, random_state=1)
     found = np.array(["AAA" in text for text in X.window(49, 68)])
     assert found[y > 0].all()
     assert found[y < 0].mean() < 0.1
@@ -66,3 +66,17 @@ def test_shifted_motifs_are_planted():
 def test_bad_sizes_are_refused(make):
     with pytest.raises(ValueError, match=r"must be"):
         make()
+
+
+@pytest.mark.parametrize("name", ["make_splice", "make_motifs", "make_shifted_motif"])
+def test_random_state_is_that_of_scikit_learn(name):
+    make = getattr(datasets, name)
+
+    def texts(state):
+        return list(make(20, random_state=state)[0])
+
+    assert texts(0) == texts(np.int64(0)) == list(make(20)[0]) != texts(1)
+    assert texts(np.random.RandomState(3)) == texts(np.random.RandomState(3)) != texts(3)
+    assert texts(None) != texts(None)
+    with pytest.warns(FutureWarning, match=f"{name}: seed is deprecated, use random_state"):
+        assert list(make(20, seed=1)[0]) == texts(1)

@@ -87,7 +87,7 @@ def test_level_holds_without_signal():
 
 def test_noisy_motifs_are_found_where_weights_fail():
     """The case of make_motifs(1000, replaced=4): weights add up to 1 and find hardly anything."""
-    X, y = make_motifs(1000, replaced=4, seed=2)
+    X, y = make_motifs(1000, replaced=4, random_state=2)
     model = MKLClassifier(WeightedDegree(7, split="position"), norm=1)
     found = held_out_test(model, X, y, n_permutations=19).significant()
     positions = {int(name.rpartition("=")[2]) for name in found}

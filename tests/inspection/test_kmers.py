@@ -139,7 +139,7 @@ def test_weights_in_pieces_are_those_of_the_whole(rng, monkeypatch):
 
 
 def test_the_motifs_lead():
-    X, y = make_motifs(1000, 0, seed=1)
+    X, y = make_motifs(1000, 0, random_state=1)
     model = MKLClassifier(WeightedDegree(20), C=2.0).fit(X, y)
     (first, at, _), (second, there, _) = kmer_weights(model, 7).top(2)
     assert {(first, at), (second, there)} == {("GATTACA", 10), ("AGTAGTG", 30)}

@@ -40,7 +40,7 @@ def frames(request):
 
 def test_every_kind_of_column_has_its_kernels(frames, rng):
     X, _ = mixed(frames, rng)
-    assert Contents.of(X) == Contents([0, 1], [2, 3], [4], [])
+    assert Contents.of(X) == Contents([0, 1], [2, 3], [4], [], [])
     names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
     assert len(names) == 8 + 8 + 6 + 6 + 1 + 1
     assert names[0] == "Linear on age, b"
@@ -75,7 +75,7 @@ def test_categorical_columns_are_never_texts(rng):
     pandas = pytest.importorskip("pandas")
     X, _ = mixed(pandas, rng)
     X["notes"] = X["notes"].astype("category")
-    assert Contents.of(X) == Contents([0, 1], [2, 3, 4], [], [])
+    assert Contents.of(X) == Contents([0, 1], [2, 3, 4], [], [], [])
 
 
 def named(frames, rng):
@@ -134,14 +134,14 @@ def test_other_strings_are_categories(strings):
     pandas = pytest.importorskip("pandas")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X: column 'a' contains numbers as strings")
-        assert Contents.of(pandas.DataFrame({"a": strings})) == Contents([], [0], [], [])
+        assert Contents.of(pandas.DataFrame({"a": strings})) == Contents([], [0], [], [], [])
 
 
 def test_categorical_columns_may_have_many_levels():
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"a": [f"level {k}" for k in range(N)]})
-    assert Contents.of(X) == Contents([], [], [], [0])
-    assert Contents.of(X.astype("category")) == Contents([], [0], [], [])
+    assert Contents.of(X) == Contents([], [], [], [0], [])
+    assert Contents.of(X.astype("category")) == Contents([], [0], [], [], [])
 
 
 def test_numbers_alone(rng):
@@ -296,3 +296,30 @@ def test_names_of_default_kernels_are_unique_and_say_what_is_read(frames, rng):
 def test_nothing_that_varies_is_an_error():
     with pytest.raises(ValueError, match="is constant on the training data"):
         MKLClassifier().fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("letters", "kernel"),
+    [("ACGT", "GappedKmer"), ("ACGU", "GappedKmer"), ("ACDEFGHIKLMNPQRSTVWY", "Mismatch")],
+)
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLOneClass])
+def test_sequences_beside_numbers_have_kernels_of_sequences(
+    Estimator, letters, kernel, frames, rng, tmp_path
+):
+    drawn = ["".join(rng.choice(list(letters), 30)) for _ in range(80)]
+    y = np.arange(80) % 2
+    texts = ["AAGCCAAGCA" * k + text for k, text in zip(y, drawn, strict=True)]
+    texts[3] = None
+    X = frames.DataFrame({"site": texts, "age": rng.normal(size=80).tolist()})
+    assert Contents.of(X) == Contents([1], [], [], [], [0])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="X: strings hardly repeat")
+        model = Estimator().fit(X, y)
+    assert any(kernel in name and "site" in name for name in model.kernel_names_)
+    assert any("age" in name for name in model.kernel_names_)
+    if Estimator is MKLClassifier:
+        assert any("Spectrum" in name and "site" in name for name in model.kernel_names_)
+        assert model.score(X, y) > 0.9
+    assert verify(model, X, y).agree
+    model.save(tmp_path / "m.kw")
+    assert np.array_equal(load(tmp_path / "m.kw").predict(X), model.predict(X))

@@ -70,7 +70,10 @@ def command(
     said = " ".join(["kernelweave", *map(shlex.quote, sys.argv[1:])])
     if not options["data"] and not options["positive"]:
         if bootstrap or compare:
-            raise ValueError("--bootstrap and --compare need DATA")
+            raise ValueError(
+                "--bootstrap and --compare fit again and need the training examples: name DATA "
+                "after MODEL, or pass --positive and --negative"
+            )
         report(fitted, out, title=title, command=said)
         return
     options["task"] = "auto" if options["target"] or options["positive"] else "one-class"

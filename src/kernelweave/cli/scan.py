@@ -117,7 +117,7 @@ def command(
     if merge and kind != "bed":
         raise ValueError(f"--merge is for BED output, not for {out}")
     if index and kind == "bigwig":
-        raise ValueError("--index: a bigWig file contains its own index")
+        raise ValueError(f"--index: {out}, a bigWig file, contains its own index; leave it out")
     fitted = load_model(model, jobs, genome)
     calibrated = probabilities(fitted)
     if probability and calibrated is None:

@@ -152,8 +152,8 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
     """Point to --alphabet protein if a column looks like protein sequences."""
     if (found := sequence_columns(data.X, PROTEIN)) and not quiet:
         click.echo(
-            f"{', '.join(found)} may contain protein sequences, which are read as categories "
-            "without --alphabet protein",
+            f"{', '.join(found)} may contain protein sequences; with --alphabet protein they are "
+            "read as such, and only they",
             err=True,
         )
 
@@ -255,7 +255,10 @@ def cross_validated(
     if options["cv"] is None and options["cv_groups"] is None:
         return None
     if data.y is None:
-        raise ValueError("--cv needs --target")
+        given = "--cv" if options["cv"] is not None else "--cv-groups"
+        raise ValueError(
+            f"{given} scores predictions of targets, which one-class models have not; leave it out"
+        )
     splitter = folds(options, data, task_of(data, options) == "classify")
     splits = list(splitter.split(np.zeros(len(data.names)), data.y, data.groups))
     scores = []

@@ -6,11 +6,20 @@ them need little more memory than their packed form.
 
 from __future__ import annotations
 
+import functools
+import numbers
+import warnings
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from kernelweave.sequences import Sequences
+
+from .tables import RandomState
+
+Generator = TypeVar("Generator", bound=Callable[..., Any])
 
 BLOCK = 50_000  # sequences
 
@@ -35,8 +44,23 @@ _WITHOUT_A = np.array([0.0, 0.5, 0.25, 0.25])  # probabilities of A, C, G, T
 _REGION = np.arange(49, 68)  # positions of the three A's
 
 
+def _takes_seed(generator: Generator) -> Generator:
+    """Return a generator that also accepts `seed`, the name of `random_state` in version 0.2."""
+
+    @functools.wraps(generator)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if "seed" in kwargs:
+            message = f"{generator.__name__}: seed is deprecated, use random_state"
+            warnings.warn(message, FutureWarning, stacklevel=2)
+            kwargs["random_state"] = kwargs.pop("seed")
+        return generator(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
+
+
+@_takes_seed
 def make_splice(
-    n: int = 10_000, positive_rate: float = 0.01, seed: int = 0
+    n: int = 10_000, positive_rate: float = 0.01, random_state: RandomState = 0
 ) -> tuple[Sequences, np.ndarray]:
     """Return artificial acceptor splice sites: windows of 141 letters around an AG.
 
@@ -50,8 +74,8 @@ def make_splice(
         Number of sequences.
     positive_rate : float
         Probability of a true site.
-    seed : int
-        Seed of the random numbers.
+    random_state : int, RandomState or None
+        Seed or generator of the random numbers.
 
     Returns
     -------
@@ -66,14 +90,15 @@ def make_splice(
     >>> X.length, X[0][60:62]
     (141, 'AG')
     """
-    return _in_blocks(n, seed, lambda rng, size: _splice_block(rng, size, positive_rate))
+    return _in_blocks(n, random_state, lambda rng, size: _splice_block(rng, size, positive_rate))
 
 
+@_takes_seed
 def make_motifs(
     n: int = 11_000,
     replaced: int = 0,
     length: int = 50,
-    seed: int = 0,
+    random_state: RandomState = 0,
     *,
     positive_rate: float = 1 / 11,
 ) -> tuple[Sequences, np.ndarray]:
@@ -90,8 +115,8 @@ def make_motifs(
         Number of letters of each motif, from 0 to 7, that are replaced by random letters.
     length : int
         Length of the sequences, at least 37.
-    seed : int
-        Seed of the random numbers.
+    random_state : int, RandomState or None
+        Seed or generator of the random numbers.
     positive_rate : float
         Probability of a sequence with motifs, between 0 and 1.
 
@@ -127,11 +152,12 @@ def make_motifs(
             _plant(rng, codes, y > 0, motif, np.full(size, start), replaced)
         return codes, y
 
-    return _in_blocks(n, seed, block)
+    return _in_blocks(n, random_state, block)
 
 
+@_takes_seed
 def make_shifted_motif(
-    n: int = 5000, length: int = 100, seed: int = 0, *, positive_rate: float = 0.5
+    n: int = 5000, length: int = 100, random_state: RandomState = 0, *, positive_rate: float = 0.5
 ) -> tuple[Sequences, np.ndarray]:
     """Return sequences of C, G and T with three A's, which are consecutive in positives.
 
@@ -145,8 +171,8 @@ def make_shifted_motif(
         Number of sequences.
     length : int
         Length of the sequences, at least 70.
-    seed : int
-        Seed of the random numbers.
+    random_state : int, RandomState or None
+        Seed or generator of the random numbers.
     positive_rate : float
         Probability of a positive, between 0 and 1.
 
@@ -181,7 +207,7 @@ def make_shifted_motif(
         codes[np.arange(size)[:, None], positions] = 0
         return codes, y
 
-    return _in_blocks(n, seed, block)
+    return _in_blocks(n, random_state, block)
 
 
 def _check_rate(name: str, rate: float) -> None:
@@ -191,11 +217,14 @@ def _check_rate(name: str, rate: float) -> None:
 
 def _in_blocks(
     n: int,
-    seed: int,
+    random_state: RandomState,
     block: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]],
 ) -> tuple[Sequences, np.ndarray]:
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
+    seed = random_state
+    if not isinstance(seed, numbers.Integral):
+        seed = check_random_state(seed).randint(2**31)
     y = np.empty(n)
 
     def packed(first: int) -> Sequences:

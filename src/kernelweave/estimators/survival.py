@@ -182,9 +182,22 @@ class BaseSurvival(MKLEstimator):
         if not (times.ndim == hazard.ndim == 1 and times.dtype == hazard.dtype == np.float64):
             raise ValueError("event_times_ and cumulative_baseline_hazard_ must be float64 vectors")
         if not 0 < len(times) == len(hazard):
-            raise ValueError("event_times_ and cumulative_baseline_hazard_ differ in length")
-        if not (np.all(np.diff(times) > 0) and np.all(np.diff(hazard, prepend=0.0) >= 0)):
-            raise ValueError("event_times_ and cumulative_baseline_hazard_ must increase")
+            raise ValueError(
+                "event_times_ and cumulative_baseline_hazard_ must have one length of at least 1, "
+                f"not {len(times)} and {len(hazard)}"
+            )
+        if not np.all(steps := np.diff(times) > 0):
+            k = int(np.argmin(steps))
+            raise ValueError(
+                f"event_times_ must increase, not go from {times[k]} to {times[k + 1]}"
+            )
+        if not np.all(steps := np.diff(hazard, prepend=0.0) >= 0):
+            k = int(np.argmin(steps))
+            before = hazard[k - 1] if k else 0.0
+            raise ValueError(
+                "cumulative_baseline_hazard_ must start at 0 or above and never decrease, not go "
+                f"from {before} to {hazard[k]}"
+            )
 
 
 @registered("MKLSurvival", fields=())

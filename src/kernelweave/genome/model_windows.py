@@ -15,6 +15,8 @@ from ..sequences.alphabets import DNA, Alphabet
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
+SHOWN = 3  # kernels that a message names
+
 
 def support_sequences(model: FittedEstimator) -> Sequences:
     """Return the support vectors of a fitted sequence model.
@@ -25,7 +27,13 @@ def support_sequences(model: FittedEstimator) -> Sequences:
         If the model was not trained on sequences.
     """
     if (found := _sequences(model)) is None:
-        raise ValueError("model: this needs a model trained on sequences")
+        names = ", ".join(model.kernel_names_[:SHOWN])
+        more = len(model.kernel_names_) - SHOWN
+        raise ValueError(
+            f"model: this needs a model trained on sequences, and its kernels are {names}"
+            f"{f' and {more} more' if more > 0 else ''}; `kernelweave report` and "
+            "`inspection.shapley` explain models of tables, `kernelweave predict` scores their rows"
+        )
     return found
 
 

@@ -6,8 +6,10 @@ Numbers and categories are standardised (`standardized`), so that units do not m
 * categories (strings, booleans, categorical columns, mixed objects): the same kernels on their
   indicators; next to numbers also RBF kernels on both together;
 * texts: the cosine of word counts, for each column;
-* strings that hardly repeat (names, codes): the cosine of counts of three letters in a row, for
-  each column. As categories they could not generalise to new examples;
+* DNA, RNA or proteins that hardly repeat, beside other columns: gapped k-mers (proteins: k-mers
+  with a mismatch) and k-mers, for each column;
+* other strings that hardly repeat (names, codes): the cosine of counts of three letters in a row,
+  for each column. As categories they could not generalise to new examples;
 * missing numbers: an indicator of missing values (`Missing`), for each column;
 * a table of 2 to 40 columns: optionally one more kernel per column, and up to 10 columns one per
   pair of columns, so that irrelevant columns can lose their weight;
@@ -126,9 +128,9 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     """
     X = as_input(X)
     if isinstance(X, Sequences):
-        return next(iter(sequence_candidates(X.alphabet, aligned=False).values()))
+        return _of_sequences(X.alphabet)
     if alphabet := _alphabet_of_column(X):
-        return next(iter(sequence_candidates(alphabet, aligned=False).values()))
+        return _of_sequences(alphabet)
     return _joint(Contents.of(X), X, weights)
 
 
@@ -137,13 +139,13 @@ def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     kernels = _smooth(table, X, weights, _widths)
     if table.vectors:
         kernels.append(_rough(standardized(table.vectors, X, weights)))
-    return kernels
+    return kernels + _strings(table, X) + _indicators(table, X)
 
 
 def _smooth(
     table: Contents, X: Data, weights: np.ndarray, widths: Callable[[Standardized], Kernel]
 ) -> list[Kernel]:
-    """Return linear and RBF kernels of all columns together, and the kernels of strings.
+    """Return linear and RBF kernels of all numbers, of all categories, and of both together.
 
     `widths` returns the RBF kernels of some columns.
     """
@@ -154,7 +156,7 @@ def _smooth(
             kernels += [Linear(columns=columns), widths(columns)]
     if table.numbers and table.categories:
         kernels.append(widths(standardized(table.vectors, X, weights)))
-    return kernels + _strings(table, X) + _indicators(table, X)
+    return kernels
 
 
 def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
@@ -206,6 +208,11 @@ def sequence_candidates(
     return candidates
 
 
+def _of_sequences(alphabet: Any) -> list[Kernel]:
+    """Return the first set of `sequence_candidates`."""
+    return next(iter(sequence_candidates(alphabet, aligned=False).values()))
+
+
 def alphabet_of(texts: Sequence[object]) -> Any:
     """Return the alphabet of strings that are biological sequences; None for other strings.
 
@@ -243,7 +250,9 @@ def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     X = as_input(X)
     if isinstance(X, Sequences) or _alphabet_of_column(X):
         return default_kernels(X, weights)
-    return _smooth(Contents.of(X), X, weights, _middle_width)
+    table = Contents.of(X)
+    kernels = _smooth(table, X, weights, _middle_width)
+    return kernels + _strings(table, X) + _indicators(table, X)
 
 
 def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
@@ -271,13 +280,14 @@ class Contents:
     categories: list[int]
     texts: list[int]
     unrepeated: list[int]
+    sequences: list[int]
 
     @classmethod
     def of(cls, X: Any) -> Contents:
         """Look at what the columns of X hold."""
         every = list(range(X.shape[1]))
         if sp.issparse(X) or is_numeric_array(X):
-            return cls(every, [], [], [])
+            return cls(every, [], [], [], [])
         kinds = [_kind(column(X, index), choose(index, X).label_of(0)) for index in every]
         found = {kind: [k for k in every if kinds[k] == kind] for kind in set(kinds)}
         return cls(*(found.get(kind.name, []) for kind in fields(cls)))
@@ -306,7 +316,11 @@ def _kind(values: Any, label: str) -> str:
         warn_of_numbers(set(known), label)
     if categorical:
         return "categories"
-    return "texts" if _are_texts(known) else "unrepeated" if _differ(known) else "categories"
+    if _are_texts(known):
+        return "texts"
+    if not _differ(known):
+        return "categories"
+    return "sequences" if alphabet_of(known) else "unrepeated"
 
 
 def _refuse_dates(values: Any, label: str) -> None:
@@ -364,8 +378,13 @@ def _middle_width(columns: Standardized) -> Kernel:
 
 
 def _strings(table: Contents, X: Data) -> list[Kernel]:
-    """Return a kernel for each column of texts and of strings that hardly repeat."""
+    """Return the kernels of columns of texts, of sequences and of strings that hardly repeat."""
     kernels: list[Kernel] = [Unit(BagOfWords().reading(_filled(k, X), X)) for k in table.texts]
+    for index in table.sequences:
+        known = [item for item in items_or_none(column(X, index)) if item is not None]
+        where = _filled(index, X)
+        sets = sequence_candidates(alphabet_of(known), aligned=False, columns=where)
+        kernels += [kernel for one in sets.values() for kernel in one]
     if table.unrepeated:
         labels = ", ".join(choose(index, X).label_of(0) for index in table.unrepeated)
         warn(

@@ -151,6 +151,9 @@ def label(kernel: str, parameters: Parameters, columns: object) -> str:
 
 
 def _formatted(value: object) -> str:
+    if isinstance(value, tuple):
+        values = [_formatted(one) for one in value]
+        return f"({', '.join(values if len(values) <= 3 else [values[0], '...', values[-1]])})"
     return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 

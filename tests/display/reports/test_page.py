@@ -124,7 +124,7 @@ def test_other_tasks_have_pages(tmp_path, rng):
 
 @pytest.fixture(scope="module")
 def sequences():
-    X, y = datasets.make_motifs(300, seed=0)
+    X, y = datasets.make_motifs(300, random_state=0)
     return X, y
 
 

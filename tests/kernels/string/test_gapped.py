@@ -289,3 +289,9 @@ def test_window_diagonals_equal_single_diagonals(kernel, length, rng):
         store.add(X, rng.normal(size=20))
         one = np.array([store.lookup([windows[w]])[0] for w in some])
         np.testing.assert_array_equal(store.lookup(windows)[some], one)
+
+
+def test_names_show_the_weight_of_the_centre():
+    names = GappedKmer((5, 6), 3, centre=(50, 12.5)).labels
+    assert names[0] == "GappedKmer l=5 k=3 centre=(50, 12.5)"
+    assert GappedKmer(5, 3).labels == ("GappedKmer l=5 k=3",)

@@ -392,3 +392,10 @@ print(program.n_kernels)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["1"]
+
+
+def test_names_show_the_weights_of_positions():
+    (name,) = WeightedDegree(4, position_weights=[1, 2, 0.5]).labels
+    assert name == "WeightedDegree degree=4 position_weights=(1, 2, 0.5)"
+    (name,) = WeightedDegreeShift(4, shift=2, position_weights=np.arange(9)).labels
+    assert name == "WeightedDegreeShift degree=4 position_weights=(0, ..., 8) shift=2"

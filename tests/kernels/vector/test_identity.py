@@ -50,7 +50,7 @@ def test_with_string_families_and_in_files(rng, tmp_path):
     assert engine.quadratic()[5] == pytest.approx(v @ v)
     np.testing.assert_allclose(engine.outputs_at(np.arange(3))[5], v[:3])
     model = MKLClassifier(each, norm=1).fit(X, y)
-    new, _ = make_motifs(50, 4, seed=9)
+    new, _ = make_motifs(50, 4, random_state=9)
     model.save(tmp_path / "m.kw")
     again = load(tmp_path / "m.kw").decision_function(new)
     np.testing.assert_array_equal(again, model.decision_function(new))

@@ -96,7 +96,7 @@ def test_tables_and_precomputed_kernels(X, frame, tmp_path):
 
 
 def test_sequences(tmp_path):
-    X, y = datasets.make_splice(200, positive_rate=0.5, seed=0)
+    X, y = datasets.make_splice(200, positive_rate=0.5, random_state=0)
     model = MKLClassifier(kernels.WeightedDegree(5)).fit(X, y)
     model.save(tmp_path / "m.kw")
     other = load(tmp_path / "m.kw")

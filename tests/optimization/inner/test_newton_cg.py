@@ -125,7 +125,7 @@ def test_problems_of_few_examples_are_left_to_working_sets():
     "kernel", [WeightedDegree(6), Spectrum(4), GappedKmer(6, 4)], ids=lambda one: type(one).__name__
 )
 def test_newton_cg_is_planned_for_sequences(kernel):
-    X, y = make_splice(1100, 0.3, seed=1)
+    X, y = make_splice(1100, 0.3, random_state=1)
     model = MKLClassifier(kernel, loss="logistic").fit(X, y)
     assert isinstance(model.plan_.solver, NewtonCG)
     assert isinstance(model.plan_.solver.then, WorkingSets)
@@ -137,7 +137,7 @@ def test_newton_cg_is_planned_for_sequences(kernel):
 
 @pytest.mark.parametrize("norm", [1, 2, 4])
 def test_weights_learned_with_newton_cg_are_optimal(norm):
-    X, y = make_splice(1500, 0.3, seed=1)
+    X, y = make_splice(1500, 0.3, random_state=1)
     kernels = [WeightedDegree(6), Spectrum(4), GappedKmer(6, 4)]
     model = MKLClassifier(kernels, loss="logistic", norm=norm).fit(X, y)
     assert uses(model.plan_, NewtonCG)

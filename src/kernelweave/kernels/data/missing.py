@@ -69,8 +69,8 @@ class FilledTexts(Columns):
         return super().absent(X) if self.view else None
 
     def strings(self, part: Tabular) -> object:
-        # Sequences must not be empty; a single letter contains no n-gram.
-        return [item or " " for item in self._items(super().strings(part), self.label)]
+        # Sequences must not be empty; a gap contains no word.
+        return [item or "-" for item in self._items(super().strings(part), self.label)]
 
     def _items(self, values: object, label: str) -> list[object]:
         return ["" if item is None else item for item in items_or_none(values)]

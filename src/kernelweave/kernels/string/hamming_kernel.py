@@ -149,7 +149,8 @@ class HammingKernel(StringKernel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(self.label(member.parameters) for member in self.members)
+        centre = {"centre": self.position_weights}
+        return tuple(self.label(member.parameters | centre) for member in self.members)
 
     @property
     def may_vanish(self) -> bool:

@@ -106,7 +106,7 @@ class PositionalKernel(EqualLengthKernel):
         -------
         dict
         """
-        return {"degree": self.degree}
+        return {"degree": self.degree, "position_weights": self.position_weights}
 
     def _parts(self) -> list[dict[str, object]]:
         length, degrees = self.length or 0, range(1, self.longest + 1)
@@ -253,4 +253,4 @@ class WeightedDegreeShift(PositionalKernel):
 
     def label_parameters(self) -> dict[str, object]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
-        return {"degree": self.degree, "shift": shift}
+        return super().label_parameters() | {"shift": shift}
