@@ -150,7 +150,7 @@ sanitize: $(BIN)/python
 	  tests/kernels/string/test_wd_tries.py tests/kernels/string/test_gapped.py tests/kernels/string/test_column_pairs.py tests/kernels/vector/test_identity.py \
 	  tests/engines/test_family_single_precision.py tests/sequences/test_sequences.py tests/engines/test_sharded.py tests/genome/test_scanning.py \
 	  tests/inspection tests/test_fuzz_corpus.py tests/engines/test_stacked.py tests/optimization/steps/test_master.py tests/optimization/steps/test_newton.py \
-	  tests/estimators/test_one_vs_one.py
+	  tests/estimators/test_one_vs_one.py tests/optimization/inner/test_class_sets.py
 
 # ThreadSanitizer: the team, and many threads that predict, fit and look up. It does not follow a
 # fork of several threads ("not supported", it says): tests/common/test_fork.py runs without it. It cannot
