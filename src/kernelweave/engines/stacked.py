@@ -14,7 +14,7 @@ from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 from .memory import LITTLE, free_memory
 
-MOST_BYTES = 2**28  # of all kernel values: reading more takes longer than computing them
+MOST_BYTES = 2**29  # of all kernel values: half of the default `cache_mb`
 
 
 class StackedEngine(CachedOutputs):

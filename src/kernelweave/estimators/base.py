@@ -270,16 +270,22 @@ class MKLEstimator(FittedEstimator):
         -------
         Prepared
         """
-        compiled, examples = prepare(
+        compiled, examples = self._normalized(kernels, X, costs)
+        return self._with_engine(
+            compiled, examples, costs, methods, norms, shared=shared, fits=fits
+        )
+
+    def _normalized(
+        self, kernels: list[Kernel], X: Data, costs: np.ndarray
+    ) -> tuple[CompiledKernels, Examples]:
+        """Return the normalised kernels and the training examples as they read them."""
+        return prepare(
             kernels,
             self.normalize,
             X,
             weights=costs,
             n_jobs=thread_count(self.n_jobs),
             extrapolate=self._extrapolates,
-        )
-        return self._with_engine(
-            compiled, examples, costs, methods, norms, shared=shared, fits=fits
         )
 
     def _with_engine(

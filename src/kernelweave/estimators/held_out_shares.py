@@ -3,12 +3,14 @@
 A narrow kernel memorises: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
 weights fixed, and the contributions to the held-out examples are compared with their targets.
+With fixed weights it has one kernel, the weighted sum, so that no kernel has outputs of its own.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +20,11 @@ from ..common.numbers import thread_count
 from ..common.types import Data
 from ..common.warnings import warn
 from ..kernels import Kernel
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.normalized_kernels import weighted
+from ..kernels.compile.program import CompiledKernels
 from ..model.model import Model
-from ..norms import Fixed
+from ..norms import Lp
 from ..optimization.plan import find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
@@ -60,51 +65,56 @@ def held_out_covariances(
         return None
     trial = trial_of(estimator, solver="auto")
     found = np.zeros((len(problems), weights.shape[1]))
-    norms = [Fixed(one) for one in np.resize(weights, found.shape) if one.any()]
-    if not norms:
-        return found
-    problems = sample.problems
+    problems, costs, norm = sample.problems, sample.problems[0].C, Lp(np.inf)
+    method = find_method("auto", norm, problems[0].loss, shared=False)
+    fits = len(problems) * len(sample.tests)
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        method = find_method("auto", norms[0], problems[0].loss, shared=False)
-        fits = len(problems) * len(sample.tests)
-        prepared = trial._prepare(
-            kernels, sample.X, problems[0].C, [method], norms[:1], shared=False, fits=fits
-        )
-        trainer = FoldTrainer(trial, prepared, trial._deadline)
-        for output, problem in enumerate(problems):
-            theta = weights[output % len(weights)]
-            if not theta.any():
+        compiled, examples = trial._normalized(kernels, sample.X, costs)
+        for row, theta in enumerate(weights):
+            summed = weighted(compiled, theta)
+            if not len(summed.varying):
                 continue
-            for test in sample.tests:
-                fold = without(problem, test).given(theta)
-                covariances = _covariances(trainer, fold, test, problem.risk.responses[test])
-                found[output] += covariances * len(test) / len(sample.folds)
+            prepared = trial._with_engine(
+                summed, examples, costs, [method], [norm], shared=False, fits=fits
+            )
+            trainer = FoldTrainer(trial, prepared, trial._deadline)
+            for output in range(row, len(problems), len(weights)):
+                problem = replace(problems[output], norm=norm)
+                for test in sample.tests:
+                    model = _trained(trainer, without(problem, test), compiled, theta)
+                    responses = problem.risk.responses[test]
+                    covariances = _covariances(model, examples.take(test), responses, trial.n_jobs)
+                    found[output] += covariances * len(test) / len(sample.folds)
     return found
 
 
-def _covariances(
-    trainer: FoldTrainer, problem: Problem, test: np.ndarray, responses: np.ndarray
-) -> np.ndarray:
-    """Return the covariances with responses, shape (t,), over the t held-out examples of a fold."""
-    compiled, examples = trainer.prepared.compiled, trainer.prepared.examples
-    [suited], engine = trainer.prepared.suited([problem], shared=False)
+def _trained(
+    trainer: FoldTrainer, problem: Problem, compiled: CompiledKernels, theta: np.ndarray
+) -> Model:
+    """Return the model of M kernels with fixed weights theta, from an engine of their sum."""
+    prepared = trainer.prepared
+    [suited], engine = prepared.suited([problem])
     engine.move_to(np.zeros(engine.n))
-    result = trainer.solve(engine, suited).spread(compiled.varying, compiled.n_kernels)
+    result = trainer.solve(engine, suited)
     support = np.flatnonzero(result.alpha)
-    if len(support) == 0:
-        return np.zeros(compiled.n_kernels)
-    model = Model(
+    return Model(
         compiled=compiled,
-        examples=examples.reference(support),
+        examples=prepared.examples.reference(support),
         coef=np.ascontiguousarray(result.alpha[None, support]),
-        weights=result.weights[None],
+        weights=theta[None],
         intercept=np.atleast_1d(result.bias),
     )
-    added = model.contributions_of(examples.take(test), thread_count(trainer.estimator.n_jobs))[
-        :, 0
-    ]
-    found: np.ndarray = (responses - responses.mean()) @ added / len(test)
+
+
+def _covariances(
+    model: Model, held_out: Examples, responses: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """Return the covariance of each kernel's contributions with responses, shape (t,)."""
+    if model.coef.size == 0:
+        return np.zeros(model.weights.shape[1])
+    added = model.contributions_of(held_out, thread_count(n_jobs))[:, 0]
+    found: np.ndarray = (responses - responses.mean()) @ added / held_out.n
     return found
 
 

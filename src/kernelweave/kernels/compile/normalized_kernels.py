@@ -211,6 +211,14 @@ def muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
     return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
 
 
+def weighted(compiled: CompiledKernels, theta: np.ndarray) -> CompiledKernels:
+    """Return M kernels multiplied by weights, shape (M,), which read the same examples."""
+    sizes = [len(kernel.labels) for kernel in compiled.kernels]
+    parts = np.split(theta, np.cumsum(sizes)[:-1])
+    pairs = zip(compiled.kernels, parts, strict=True)
+    return CompiledKernels(tuple(Rescaled(kernel, tuple(part.tolist())) for kernel, part in pairs))
+
+
 def diagonal(kernel: Kernel, reading: Reader) -> np.ndarray:
     """Return k_m(x, x), shape (M, n), or (1, n) if it is 1 for all members."""
     compiled = CompiledKernels((kernel,))
