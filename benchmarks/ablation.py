@@ -30,6 +30,7 @@ from kernelweave.datasets import make_sines, make_splice
 from kernelweave.engines import dense, family, linear, stacked
 from kernelweave.engines.recorded_products import RecordedProducts
 from kernelweave.estimators import base as estimator_base
+from kernelweave.estimators import formulation
 from kernelweave.kernels import (
     RBF,
     GappedKmer,
@@ -425,7 +426,7 @@ ABLATIONS = (
     Ablation(
         "merging of equal examples",
         "estimators/merged_examples.py",
-        ((estimator_base, "mergeable", _value(False)),),
+        ((formulation, "mergeable", _value(False)),),
     ),
     Ablation(
         "warm starts along the grid of a search",

@@ -122,7 +122,7 @@ def test_intervals_of_weights():
     filled = shown.means_.get_facecolor()[:, :3].min(axis=1) < 1
     assert filled.tolist() == [True, True, False, True]
     shown.figure_.canvas.draw()
-    with pytest.raises(ValueError, match="draw one class at a time"):
+    with pytest.raises(ValueError, match="one row of weights, got one for each of 3 classes"):
         StabilityDisplay(BootstrapWeights(("a",), np.ones((3, 1)), samples, permuted))
 
 

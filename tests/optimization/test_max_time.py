@@ -110,7 +110,10 @@ def test_warnings_do_not_name_unset_limits(data):
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
     assert "max_time" not in str(caught[0].message)
     rough = {"norm": 1.0, "loss": "squared_hinge", "solver": MWU(eps=0.5)}
-    ended = r"the number of rounds that eps=0.5 allows: raise tol, use solver=MWU\(eps=0.05\)"
+    ended = (
+        r"the number of rounds that eps=0.5 allows, which grows with 1 / eps\^2: raise tol, use "
+        r"solver=MWU\(eps=0.05\)"
+    )
     with pytest.warns(ConvergenceWarning, match=ended) as caught:
         MKLClassifier(RBF([0.1, 1.0]), tol=1e-9, **rough).fit(*data)
     assert "max_" not in str(caught[0].message)

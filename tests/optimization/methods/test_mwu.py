@@ -59,7 +59,8 @@ def test_smaller_eps_gives_smaller_gaps(rng):
 def test_default_eps_follows_the_tolerance(rng):
     assert MWU().accuracy(1.0) == MWU().accuracy() == 0.1
     assert MWU().accuracy(0.02) == pytest.approx(0.04)
-    assert MWU().accuracy(1e-6) == 0.02
+    assert MWU().accuracy(0.01) == pytest.approx(0.02)
+    assert MWU().accuracy(1e-3) == 0.1
     assert MWU(eps=0.3).accuracy(1e-6) == 0.3
 
 

@@ -61,7 +61,8 @@ LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
 EPOCHS = 5  # games with the hinge loss before the last one
 GAIN = 0.7  # exponent of the steps of t, between 1/2 and 1 for stochastic approximation
 STAGES = {"alignment": "plain", "centered-alignment": "centred"}  # names in plans
-EPS = 0.02, 0.1  # smallest and largest accuracy that the tolerance chooses
+EPS = 0.1  # largest accuracy by default
+LEAST_TOL = 0.01  # smallest tolerance that the default accuracy aims at
 EPS_OF_TOL = 2.0  # accuracy relative to the tolerance: gaps end at about half of eps, or above
 # Sifting, if kernels are streamed.
 FIRST = 2000  # kernels in the first sample
@@ -79,7 +80,8 @@ class MWU(Method):
     ----------
     eps : float in (0, 1), optional
         Accuracy. A run ends after at most 8 rho^2 log(n) / eps^2 rounds, whatever its gap is. The
-        default is twice `tol`, but at least 0.02 and at most 0.1.
+        default is twice `tol`, but at most 0.1. A `tol` below 0.01 takes too many rounds; then the
+        default is 0.1.
     scaling : {"value", "unit", "trace"}, default "value"
         Unit of the learning rate: the value of the game, the largest diagonal element of the
         kernels, or, as printed in the paper, their mean trace.
@@ -132,7 +134,7 @@ class MWU(Method):
         """Return `eps`, or that of a tolerance (the largest one if it is not known)."""
         if self.eps is not None:
             return self.eps
-        return EPS[1] if tol is None else min(max(EPS_OF_TOL * tol, EPS[0]), EPS[1])
+        return EPS if tol is None or tol < LEAST_TOL else min(EPS_OF_TOL * tol, EPS)
 
     @property
     def first_stage(self) -> Aligned | None:
@@ -159,7 +161,7 @@ class MWU(Method):
     @property
     def when_stopped(self) -> str:
         """Advice if the rounds ended above the tolerance."""
-        eps, own = EPS[0], f"the default eps (twice tol, at least {EPS[0]:g})"
+        eps, own = EPS, f"the default eps (at most {EPS:g})"
         if self.eps is not None:
             eps, own = self.eps, f"eps={self.eps:g}"
         return (
