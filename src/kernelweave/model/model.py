@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..optimization.result import Result
 
 MOST_VALUES, LEAST_EXAMPLES = 2_000_000, 500  # contributions that are summarised, and examples
+MOST_OF_SEVERAL = 1000  # examples that contributions to several outputs are summarised over
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
@@ -384,8 +385,10 @@ class Model:
 
     def sample_size(self, n: int) -> int:
         """Return the number of n training examples over which contributions are summarised."""
+        # The engine has the outputs of one decision function, but not of several.
+        most = MOST_EXAMPLES if len(self.weights) == 1 else MOST_OF_SEVERAL
         fitting = MOST_VALUES // max(self.weights.size, 1)
-        return min(n, MOST_EXAMPLES, max(fitting, LEAST_EXAMPLES))
+        return min(n, most, max(fitting, LEAST_EXAMPLES))
 
     def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost."""
