@@ -189,7 +189,7 @@ def test_dates_periods_and_intervals_are_refused():
         pandas.interval_range(0, 4),
     )
     for values in columns:
-        with pytest.raises(ValueError, match="column 'a' holds dates, times or intervals"):
+        with pytest.raises(ValueError, match="column 'a' contains dates, times or intervals"):
             MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
 
 

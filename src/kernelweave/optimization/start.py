@@ -49,7 +49,7 @@ class SampleTuning:
 
     Attributes
     ----------
-    every : one of so many examples is in a sample.
+    every : one in this many examples is in a sample.
     smallest : number of examples from which on a sample is taken.
     tol : relative duality gap on a sample.
     """
