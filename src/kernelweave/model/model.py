@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
-MOST_VALUES, LEAST_EXAMPLES = (
-    2_000_000,
-    500,
-)  # summarised contributions, least n
+MOST_VALUES = 2_000_000  # number of contributions that are summarised
+LEAST_EXAMPLES = 500  # but those of at least this number of examples
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
