@@ -96,7 +96,7 @@ class ActiveSetStart:
     Parameters
     ----------
     start : Start
-        Finds these weights.
+        Rule for the weights of the first active set.
     """
 
     start: Start

@@ -24,7 +24,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)  # relative reduction that keeps alpha
 
 
 class Game:
-    """The state of the game: a as signed alpha in the engine, and the weights mu.
+    """State of multiplicative weight updates: a and the kernel weights mu, see `mwu`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Game:
     engine : Engine
         Holds the examples and alpha.
     before : Game, optional
-        Game to continue, with a stored in the engine; by default a new game begins.
+        Game to continue, whose a the engine stores; by default a new game begins.
     examples : ndarray of int, optional
         For a batch: positions of its examples in the full game, sorted.
     total : float, optional
@@ -50,7 +50,7 @@ class Game:
     rounds : int
         Number of rounds played.
     longest : float
-        Largest ||u_m||.
+        Largest ||u_m|| over the kernels.
     step : float
         Largest ||u_m||^2 of the last round alone.
     scale : float

@@ -148,7 +148,7 @@ class SmoothedProblem:
     def certify(self) -> Certificate:
         """Return the certificate for the weights eta~, or for the last weights if it is better.
 
-        After kappa has been reduced, eta~ is poor until alpha has been optimised.
+        After kappa has been reduced, the weights eta~ have a large gap until alpha is optimised.
         """
         new = self._weights()
         certificate, last = self._certificate(new), self._certificate(self.theta)
