@@ -82,7 +82,7 @@ docs: SCRIPTS := /plot_
 docs-quick: SCRIPTS := /examples/plot_
 docs docs-quick: $(VENV)/sphinx
 	rm -rf docs/api/generated docs/gallery
-	KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	OPENBLAS_NUM_THREADS=1 KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -j auto -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
