@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from mkl_cases import parts, uses
 
@@ -12,6 +13,7 @@ from kernelweave import (
     MKLClassifierCV,
     MKLOneClass,
     MKLRegressor,
+    MKLSurvival,
     load,
     losses,
     norms,
@@ -415,6 +417,16 @@ def test_plan_of_one_class_and_of_a_regression(data, plan_of):
     X, _ = data
     assert plan_of(MKLOneClass(FAMILY, norm=2), X) == SAMPLED_FAMILY
     assert plan_of(MKLRegressor(FAMILY, norm=2), X, X[:, 0]) == SAMPLED_FAMILY
+
+
+def test_sparse_weights_of_joint_risks_come_from_a_sample(data, plan_of):
+    """A weight step under such a risk needs a new kernel matrix, even if new weights are free."""
+    X, y = data
+    times = pd.DataFrame({"event": y > 0, "time": 1.0 + np.arange(len(y))})
+    for norm, start in ((1, Sample), (2, Uniform)):
+        plan = plan_of(MKLSurvival(per_feature(RBF(1.0)), norm=norm), X, times)
+        assert plan.engine == "dense"
+        assert isinstance(plan.start, start)
 
 
 @pytest.mark.parametrize(

@@ -525,4 +525,6 @@ class _Planner:
         accuracy = self._accuracy
         accurate = self._step_name is not None and accuracy is not None and accuracy.largest > 0
         pays = not (self.costs.free_weights or self.costs.fixed_products)
+        if self.problem.norm.is_sparse and not self.problem.risk.separates:
+            pays = True  # every step needs a new kernel matrix, even if new weights are free
         return self.problem.n_outputs == 1 and accurate and pays and not self._joint
