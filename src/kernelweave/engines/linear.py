@@ -83,12 +83,12 @@ class LinearEngine(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        cheap = self._core.keeps_products and self._products is not None
+        cheap = self._core.keeps_products
         part = self._core.subset(np.arange(min(2, self.n)))
         return EngineCosts(
             block=LARGEST_BLOCK,
             costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
-            products=products_cost(cheap, self._products is not None),
+            products=products_cost(cheap, self._core.has_products),
             part_products="cheap" if part.keeps_products else "linear",
             fixed_products=self._core.products_are_fixed,
             separate_products=self._separates,
@@ -100,8 +100,8 @@ class LinearEngine(Engine):
         return RecordedProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
 
     @cached_property
-    def _products(self) -> _core.Products | None:
-        """Tables for matrix-vector products, None if they do not fit in memory."""
+    def _products(self) -> _core.Products:
+        """The kernel matrices with their tables, if these fit in memory (``has_products``)."""
         return self._core.products(keep=True)
 
     @property
@@ -113,10 +113,10 @@ class LinearEngine(Engine):
     def _keeps_single(self) -> bool:
         """Whether the outputs of single kernels are cached, for all examples."""
         fixed = self._core.products_are_fixed and not self._offset
-        return (fixed or self._separates) and self._products is not None
+        return (fixed or self._separates) and self._core.has_products
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
-        if self._products is None:
+        if not self._core.has_products:
             raise self._cannot("keep the tables for products in memory")
         if not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
@@ -144,7 +144,7 @@ class LinearEngine(Engine):
     def quadratic(self) -> np.ndarray:
         if self._keeps_single:
             return self.outputs() @ self._alpha
-        if self._products is not None:
+        if self._core.has_products:
             return self._products.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
         if not len(support):
@@ -172,7 +172,7 @@ class LinearEngine(Engine):
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         if self._keeps_single:
             return self.outputs()[:, idx]
-        if self._products is not None:
+        if self._core.has_products:
             return self._products.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
         part = self._core.subset(needed).products(keep=False)
@@ -185,7 +185,7 @@ class LinearEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
         """Return the combined outputs, shape (n,), from cached outputs or from scratch."""
-        if self._known.all() or (self._separates and self._products is not None):
+        if self._known.all() or (self._separates and self._core.has_products):
             weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
             return weighted
         self.accumulated_update[:] = np.abs(self._alpha)
@@ -241,7 +241,7 @@ class LinearEngine(Engine):
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m alpha, shape (n,), for an alpha that is nonzero only at idx."""
-        if self._products is not None:
+        if self._core.has_products:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
 
