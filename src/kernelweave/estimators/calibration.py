@@ -10,7 +10,7 @@ from scipy.special import expit
 from ..model.files.registry import registered
 
 METHODS = ("sigmoid", "isotonic")
-STEPS = 100  # of Newton's method; it takes about ten
+STEPS = 100  # maximum number of Newton steps; about ten are usual
 
 
 @registered("SigmoidCalibrator")
@@ -128,7 +128,8 @@ def probabilities(values: np.ndarray, *, multilabel: bool) -> np.ndarray:
     Parameters
     ----------
     values : probability of the class of each output, shape (n, outputs).
-    multilabel : whether the outputs are labels of their own.
+    multilabel : whether the outputs are independent labels, so that probabilities are not
+        normalised.
 
     Returns
     -------
