@@ -239,7 +239,7 @@ def test_missing_columns_are_named(run, table):
     ("arguments", "message"),
     [
         ([], "give DATA"),
-        (["table.csv"], "--target is missing"),
+        (["table.csv"], "--target is required"),
         (["table.csv", "--target", "nope"], "there is no column 'nope'"),
         (["table.csv", "--target", "back", "--cv-groups", "nope"], "there is no column 'nope'"),
         (["table.doc", "--target", "back"], "the file name must end in one of"),

@@ -44,6 +44,6 @@ def calibration_folds(
 
 
 def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Return the map from decision values to probabilities; None if the model has not one."""
+    """Return the function from decision values to probabilities, None without calibration."""
     found: tuple[Any, ...] = getattr(model, "calibrators_", ())
     return found[0] if len(found) == 1 else None

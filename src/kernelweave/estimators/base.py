@@ -61,7 +61,7 @@ class Prepared:
     compiled : CompiledKernels
         The M normalised kernels.
     examples : Examples
-        The n training examples in the form that the kernels read.
+        The n training examples, encoded for the kernels.
     sample : Examples
         The same, or a sample of them if they are on other machines.
     engine : Engine
@@ -140,7 +140,7 @@ class MKLEstimator(FittedEstimator):
 
     _checked = check_examples
     _resolve: ClassVar[Callable[..., list[Kernel]]] = staticmethod(resolve)
-    _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
+    _extrapolates: ClassVar[bool] = True  # scale up present views if others are absent
     _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
@@ -260,7 +260,7 @@ class MKLEstimator(FittedEstimator):
         costs : ndarray of shape (n,)
             Weights of the examples in the statistics of the normalisation.
         methods, norms : sequences of Method and Norm
-            All that will be used with the engine.
+            All methods and norms that will be used with the engine.
         shared : bool
             Whether several outputs, each with its own alpha, share their weights.
         fits : int
@@ -278,7 +278,7 @@ class MKLEstimator(FittedEstimator):
     def _normalized(
         self, kernels: list[Kernel], X: Data, costs: np.ndarray
     ) -> tuple[CompiledKernels, Examples]:
-        """Return the normalised kernels and the training examples as they read them."""
+        """Return the normalised kernels, and the training examples encoded for them."""
         return prepare(
             kernels,
             self.normalize,
@@ -446,7 +446,7 @@ class MKLEstimator(FittedEstimator):
         constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
         norm = getattr(self, "norm_", None) or getattr(
             self, "norm", None
-        )  # chosen by a search, or given
+        )  # chosen by a search, or passed by the user
         if constant and isinstance(norm, Elliptic):
             self.certifies_ += ", with weights of 0 for constant kernels"
         if self.verbose:  # the final gap, which may differ from that of the last iteration

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .fitted import FittedEstimator
 
 METHODS = ("sigmoid", "isotonic")
-STEPS = 100  # of Newton's method; it takes about ten
+STEPS = 100  # maximum number of Newton steps; about ten are usual
 
 
 @registered("SigmoidCalibrator")
@@ -133,7 +133,7 @@ def calibrators(
 def calibrate_on_folds(
     estimator: FittedEstimator, X: Data, y: np.ndarray, folds: np.ndarray
 ) -> None:
-    """Calibrate a fitted classifier of two classes on given folds, as ``calibrate=`` does on its.
+    """Calibrate a fitted classifier of two classes, as ``calibrate=`` does, but on given folds.
 
     Parameters
     ----------
@@ -162,7 +162,8 @@ def probabilities(values: np.ndarray, *, multilabel: bool) -> np.ndarray:
     Parameters
     ----------
     values : probability of the class of each output, shape (n, outputs).
-    multilabel : whether the outputs are labels of their own.
+    multilabel : whether the outputs are independent labels, so that probabilities are not
+        normalised.
 
     Returns
     -------

@@ -59,8 +59,8 @@ def cross_fitted(
     prepared : kernels and engine of the fit.
     problems : those of the fit, one per output, or one of outputs that share their weights.
     engine : the engine of the problems.
-    optima : of these problems.
-    strata : (n,) labels that every fold has in equal parts, or None.
+    optima : the solutions of these problems.
+    strata : (n,) labels for stratified folds, or None.
 
     Returns
     -------
@@ -108,10 +108,10 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
 
 
 def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to a feasible start near a solution on all examples; return its weights.
+    """Move the engine to a feasible alpha near the solution on all examples; return the weights.
 
-    The alphas of each output must add up to 0. Some of the larger side become 0, so that most
-    alphas keep their values, at their bounds, and few outputs have to be updated.
+    The alphas of each output must add up to 0. To restore this, some alphas of the sign with the
+    larger sum become 0. Most alphas keep their values, and few outputs have to be updated.
     """
     engine.move_to(*solution)
     alpha = np.where(problem.C > 0, solution.alpha, 0.0)
@@ -122,7 +122,7 @@ def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.nda
         taken = np.cumsum(np.abs(part[side]))
         last = int(np.searchsorted(taken, abs(excess)))
         part[side[:last]] = 0.0
-        if last < len(side):  # the remainder: sums are 0 up to rounding
+        if last < len(side):  # reduce one more alpha, so that the sum is 0 up to rounding
             part[side[last]] = 0.0
             part[side[last]] = -part.sum()
     changed = np.flatnonzero(alpha != solution.alpha)

@@ -51,8 +51,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
         """Return epsilon and the unit of C for targets y.
 
-        If targets and decision function are doubled, absolute errors double and the regulariser is
-        multiplied by four. So the unit of C is the standard deviation of y for the
+        If targets and decision function are multiplied by 2, absolute errors are multiplied by 2
+        and the regulariser by 4. So the unit of C is the standard deviation of y for the
         epsilon-insensitive loss, and 1 for the squared loss.
         """
         spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
@@ -134,8 +134,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         """Return intervals that contain the target with probability 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable. With
-        ``calibrate="residuals"`` all intervals of a target have the same width. Those of
-        ``calibrate="jackknife+"`` are wider where leaving out one example changes the prediction.
+        ``calibrate="residuals"`` all intervals of a target have the same width. With
+        ``calibrate="jackknife+"`` they are wider where leaving out one example changes the
+        prediction.
 
         Parameters
         ----------

@@ -27,9 +27,9 @@ from .section import Figure, Section, plain
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
 
-BINS = 10  # of a reliability diagram
-BARS = 30  # of a histogram
-MOST_POINTS = 400  # of a curve or scatter plot
+BINS = 10  # number of bins of a reliability diagram
+BARS = 30  # number of bars of a histogram
+MOST_POINTS = 400  # maximum number of points of a curve or scatter plot
 MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in the page
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
