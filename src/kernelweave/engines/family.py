@@ -19,7 +19,7 @@ from .costs import EngineCosts
 from .snapshot import Snapshot
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
-MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
+MANY_EXAMPLES = 1000  # examples above which a pass takes longer than tabulating a function
 MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used: 400 MB
 
 
@@ -87,7 +87,7 @@ class FamilyEngine(Engine):
         delta = self._set(idx, values)
         if len(idx):
             self._of_support = None
-        if not self._stale:  # applied when outputs are needed: the weights may change before
+        if not self._stale:  # applied when outputs are needed, since the weights may change first
             self._changes.append((idx, delta))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 
 MATRIX = 5000  # examples up to which a kernel matrix is evaluated for all outputs at once: 200 MB
-ROWS = 2  # rows of the kernel matrix, in units of n, from which on that is faster
+ROWS = 2  # number of rows needed, in units of n, above which evaluating the matrix is faster
 
 
 class OutputsEngine(CachedOutputs):

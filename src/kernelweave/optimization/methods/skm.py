@@ -106,7 +106,7 @@ class SKM(Method):
         return norm.is_sparse
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether the M kernel matrices of n examples are too many to be kept together."""
+        """Return whether the matrices of M kernels on n examples need too much memory."""
         return self.a is None and M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:
