@@ -323,7 +323,8 @@ def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     """Return alphas with sum 0, shape (n,).
 
     Each alpha is a fraction of its positive (or else negative) bound. The fractions are at most
-    1/2 and differ between the two signs so that the sum is 0."""
+    1/2 and differ between the two signs so that the sum is 0.
+    """
     above, below = hi.sum(), -lo.sum()
     less = 0.5 * min(above, below)
     if less == 0:  # all bounds of one sign are 0: only alpha = 0 has sum 0
