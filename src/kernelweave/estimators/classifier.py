@@ -369,7 +369,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
         costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
         strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
-        values = cross_fitted(self, prepared, problems, engine, optima, strata)
+        tests = self._calibration_tests(len(strata), strata)
+        values = cross_fitted(self, prepared, problems, engine, optima, tests)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
         self.calibrators_ = calibrators(
@@ -585,7 +586,9 @@ class MKLClassifier(BaseClassifier):
     C: float | str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLClassifier:
         """Fit the model.
 
         Parameters
@@ -596,6 +599,8 @@ class MKLClassifier(BaseClassifier):
             and ``classes_`` is ``arange(n_labels)``.
         sample_weight : array-like of shape (n,), optional
             Factors of C.
+        groups : array-like of shape (n,), optional
+            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
 
         Returns
         -------
@@ -612,12 +617,13 @@ class MKLClassifier(BaseClassifier):
         check_parameters(self)
         X = self._checked(X, reset=True)
         if is_multilabel(y):
-            return self._fit_labels(X, y, sample_weight)
+            return self._fit_labels(X, y, sample_weight, groups)
         classes, codes = self._labels(X, y)
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
         norm = norms.as_norm(self.norm)
         self.multi_class_ = self._form(classes, codes, costs, X)
+        self._set_calibration_folds(groups, codes, len(codes))
         posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
         self.C_ = C * self._train(X, posed, factors)
         self.classes_ = classes
@@ -627,9 +633,10 @@ class MKLClassifier(BaseClassifier):
         """Return C, and the factors of it that may be chosen on held-out folds."""
         return (1.0, FACTORS) if is_auto(self.C) else (float(self.C), (1.0,))
 
-    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> MKLClassifier:
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
+        self._set_calibration_folds(groups, None, len(y))
         C, factors = self._cost()
         shared = self._shares_weights("ovr") and len(problems) > 1
         self.C_ = C * self._train(X, Outputs(problems, one_number(y), shared), factors)

@@ -177,7 +177,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         if self.calibrate == "jackknife+":
             self._leave_out(problems, engine, optima)
             return
-        values = cross_fitted(self, prepared, problems, engine, optima)
+        tests = self._calibration_tests(prepared.examples.n, None)
+        values = cross_fitted(self, prepared, problems, engine, optima, tests)
         each = [one for problem in problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
@@ -268,7 +269,9 @@ class MKLRegressor(BaseRegressor):
     share_weights: bool = False
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Data, y: object, sample_weight: object = None) -> MKLRegressor:
+    def fit(
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
+    ) -> MKLRegressor:
         """Fit the model.
 
         Parameters
@@ -278,6 +281,8 @@ class MKLRegressor(BaseRegressor):
             Targets.
         sample_weight : array-like of shape (n,), optional
             Factors of C.
+        groups : array-like of shape (n,), optional
+            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
 
         Returns
         -------
@@ -300,6 +305,7 @@ class MKLRegressor(BaseRegressor):
         problems = self._problems(y, costs, norms.as_norm(self.norm), self.epsilon_)
         factors = FACTORS if is_auto(self.C) else (1.0,)
         shared = self.share_weights and len(problems) > 1
+        self._set_calibration_folds(groups, None, len(y))
         outputs = Outputs(problems, one_number(y), shared)
         self.C_ = C * self._train(X, outputs, factors)
         return self

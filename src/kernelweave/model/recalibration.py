@@ -16,7 +16,6 @@ from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
 from ..common.types import Data
-from ..estimators.calibration import calibrate_on_folds
 from ..estimators.cross_fit import Optimum
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.survival import BaseSurvival
@@ -67,9 +66,7 @@ def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Proble
     for name in ATTRIBUTES:
         if hasattr(again, name):
             delattr(again, name)
-    if hasattr(model, "calibration_folds_"):
-        calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
-    elif isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
+    if isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
             _calibrate(again, X, y, problems)
     return again
