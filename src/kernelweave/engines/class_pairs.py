@@ -19,7 +19,7 @@ LARGEST_PAIR = 20_000  # examples; larger two-class problems are better solved o
 
 
 class ClassPairsEngine(Engine):
-    """The examples of every pair of classes, one pair after the other.
+    """Engine for all pairs of classes: the examples of every pair, one pair after the other.
 
     Pair (a, b), a < b, consists of the examples of class a, then those of class b. Kernels between
     examples of different pairs are 0. The core evaluates the rows that its working sets need, and

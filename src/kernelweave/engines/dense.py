@@ -13,7 +13,7 @@ from .memory import check_memory
 
 
 class DenseEngine(CachedOutputs):
-    """All examples in this process; the outputs of every kernel are cached.
+    """Engine for a few kernels on local examples; the outputs of every kernel are cached.
 
     Parameters
     ----------

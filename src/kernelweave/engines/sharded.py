@@ -32,7 +32,7 @@ MANY_SUPPORT_VECTORS = 20_000  # from which on shards compute the squared block 
 
 
 class ShardedEngine(Engine):
-    """Examples in shards; only the combined outputs are cached.
+    """Engine for examples in shards; only the combined outputs are cached.
 
     Parameters
     ----------

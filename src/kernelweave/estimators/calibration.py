@@ -34,7 +34,7 @@ class SigmoidCalibrator:
         ----------
         values : decision values, shape (n,).
         positive : whether each example belongs to the class, shape (n,).
-        weights : how much each example counts, shape (n,).
+        weights : weight of each example, shape (n,).
         """
         counts = np.bincount(positive.astype(int), weights, minlength=2)
         target = np.where(positive, (counts[1] + 1) / (counts[1] + 2), 1 / (counts[0] + 2))
@@ -113,7 +113,7 @@ def calibrators(
     method : {"sigmoid", "isotonic"}
     values : cross-fitted decision values, shape (outputs, n).
     positive : whether each example belongs to the class of an output, shape (outputs, n).
-    weights : how much each example counts, shape (n,).
+    weights : weight of each example, shape (n,).
     """
     kind = SigmoidCalibrator if method == "sigmoid" else IsotonicCalibrator
     return tuple(

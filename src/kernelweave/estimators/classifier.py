@@ -431,10 +431,11 @@ class MKLClassifier(BaseClassifier):
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float or "auto"
         Factor of the losses; larger values fit the training examples more closely. With kernels
-        passed explicitly, "auto" is 1. With default kernels (`kernels=None`) it is 0.1, 1, 10 or
-        100, chosen together with the kernels on held-out folds of at most 2,000 examples. inf is a
-        hard margin (hinge and squared hinge): the margin of every example is at least 1, sample
-        weights only select examples, and an error is raised if the classes cannot be separated.
+        passed explicitly, "auto" is 1. With default kernels (`kernels=None`) it is one of eight
+        values from 0.03 to 100, chosen together with the kernels on held-out folds of at most 2,000
+        examples. inf is a hard margin (hinge and squared hinge): the margin of every example is at
+        least 1, sample weights only select examples, and an error is raised if the classes cannot
+        be separated.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
         Loss V(f, y) of a decision value f for a label y of -1 or +1:
 
@@ -510,7 +511,7 @@ class MKLClassifier(BaseClassifier):
           ``loss="logistic"`` is multinomial logistic regression, ``loss="hinge"`` the multi-class
           hinge of Crammer and Singer (2001). Other losses are refused;
         * "auto" : "ovo" with a single kernel and at most 100 classes, unless `calibrate`, the
-        logistic loss, `checkpoint` or `share_weights` is set; otherwise "ovr".
+          logistic loss, `checkpoint` or `share_weights` is set; otherwise "ovr".
     decision_function_shape : {"ovr", "ovo"}
         With one against one: whether `decision_function` returns a score for each class, or the
         decision values of all pairs, as in scikit-learn's SVC.

@@ -226,8 +226,8 @@ class MKLRegressor(BaseRegressor):
         independent of the unit of y: C is the standard deviation of y for the epsilon-insensitive
         loss, 1 for the squared loss. Each target has its own; targets that share their weights
         have one, the root of their mean variance. "auto": with default kernels (`kernels=None`)
-        0.1, 1, 10 or 100 times "scale", chosen together with the kernels on held-out folds of at
-        most 2,000 examples; with given kernels "scale".
+        one of eight multiples of "scale", from 0.03 to 100, chosen together with the kernels on
+        held-out folds of at most 2,000 examples; with kernels passed explicitly "scale".
     loss : {"epsilon_insensitive", "squared"} or an object of `kernelweave.losses`
         "epsilon_insensitive" is max(0, abs(y - f) - epsilon), the loss of support vector
         regression; "squared" is (y - f)^2, the loss of kernel ridge regression.

@@ -237,7 +237,7 @@ class PairRounding(RoundingBounds):
         starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
 
         def sums(values: np.ndarray) -> np.ndarray:
-            """Return for each example the sum over all examples of its output."""
+            """Return, for each example, the sum over the examples of the same output."""
             return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
 
         support = sums((update != 0).astype(float))

@@ -284,7 +284,7 @@ def descended(descent: Descent, run: Run) -> Result | None:
 
 
 def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
-    """Return whether the gap has not halved in time, or the best values have stalled.
+    """Return whether the gap has not halved within `patience` moves, or the values stall.
 
     Parameters
     ----------
