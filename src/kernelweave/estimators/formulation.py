@@ -27,6 +27,7 @@ from ..optimization.progress import Watch
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from .cross_fit import Optimum
 from .merged_examples import MergedExamples, mergeable
 
 if TYPE_CHECKING:
@@ -207,6 +208,11 @@ class Formulation(ABC):
     @abstractmethod
     def solve(self, fit: Fit) -> Solution:
         """Return the solutions of all problems."""
+
+    def after_fit(self, fit: Fit, solution: Solution) -> None:
+        """Set attributes of the estimator that need the engine of the fit, such as calibrators."""
+        optima = [Optimum.of(one) for one in solution.results]
+        fit.estimator._after_fit(fit.prepared, solution.problems, solution.engine, optima)
 
 
 @dataclass(frozen=True, eq=False)
