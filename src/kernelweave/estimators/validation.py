@@ -167,9 +167,10 @@ def _refuse_matrices(X: Data, kernels: object) -> None:
             f"X is a list of {len(X)} matrices; for kernel matrices pass X=Grams(matrices) and "
             "kernels=Precomputed() or None, for several tables of the same examples a dict of them"
         )
-    if getattr(X, "ndim", 2) == 3 and not all_pairwise(kernels):
+    shape = getattr(X, "shape", ())
+    if len(shape) == 3 and not all_pairwise(kernels):
         raise ValueError(
-            f"X must have 2 dimensions, but has shape {X.shape}; for kernel matrices pass "
+            f"X must have 2 dimensions, but has shape {shape}; for kernel matrices pass "
             "X=Grams(X) without kernels, for images X.reshape(len(X), -1)"
         )
 

@@ -109,8 +109,8 @@ def with_params(
             )
         if rest and not isinstance(changed[first], Nested) and not by_name(changed[first]):
             raise ValueError(
-                f"{owner}: {first}={changed[first]!r} has no parameter {rest!r}; pass a kernel that "
-                f"has it, such as {first}=RBF()"
+                f"{owner}: {first}={changed[first]!r} has no parameter {rest!r}; pass a kernel "
+                f"that has it, such as {first}=RBF()"
             )
         changed[first] = _with_part(changed[first], rest, value, owner) if rest else value
     return changed
