@@ -518,7 +518,7 @@ class MKLClassifier(BaseClassifier):
     share_weights : bool or "auto"
         With more than two classes: whether all decision functions use the same kernel weights. The
         sum of their problems is then solved, as one problem with one duality gap. "auto" shares
-        them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
+        them among pairs of classes ("ovo"), and learns separate weights for each class of "ovr".
         "joint" always shares them.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``

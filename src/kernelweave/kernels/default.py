@@ -189,7 +189,7 @@ def sequence_candidates(
     ----------
     alphabet : the alphabet of the sequences.
     aligned : whether all sequences have the same length, so that positions may correspond.
-    columns : the column that holds the sequences; None for all of X.
+    columns : the column that contains the sequences; None for all of X.
     """
     where = {"alphabet": alphabet, "columns": columns}
     strands = bool(alphabet.complement)

@@ -1,6 +1,6 @@
 """The fitted model: support vectors, dual coefficients, kernel weights and intercepts.
 
-`Model` is the only representation of what a fit has learned. Estimators derive `dual_coef_`,
+`Model` is the only representation of a fitted model. Estimators derive `dual_coef_`,
 `support_`, `weights_`, `intercept_` and `kernel_names_` from it, `verify` checks it, and model
 files contain it once.
 """

@@ -35,7 +35,7 @@ def follow(
     problem : Problem
         Has the costs at C = 1; its norm is ignored.
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     norms : sequence of Norm
         Similar norms should be neighbours.
     Cs : ndarray of shape (costs,)
@@ -49,7 +49,7 @@ def follow(
     norm, cost : int
         Positions in `norms` and `Cs`.
     result : Result
-        The engine holds its alpha until the next result is requested.
+        The engine has its alpha until the next result is requested.
     """
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None

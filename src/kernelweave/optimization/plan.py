@@ -202,7 +202,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a problem is solved.
+    """The engine, the start and the solver of a problem.
 
     Attributes
     ----------

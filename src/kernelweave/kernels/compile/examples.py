@@ -121,7 +121,7 @@ class Given:
     Attributes
     ----------
     matrix : array of shape (rows, n_train)
-        Column j holds the similarities to training example j. Shape (0, 0) if the examples are
+        Column j contains the similarities to training example j. Shape (0, 0) if the examples are
         used as a reference only.
     ids : array of shape (n,)
         The columns that belong to these examples; shape (0,) for new examples.
