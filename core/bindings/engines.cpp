@@ -177,6 +177,8 @@ void bind_dense(nb::module_& m) {
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def_prop_ro("keeps_products", &Engine::keeps_products,
                    "Whether the cache has room for all that products keep.")
+      .def_prop_ro("has_products", &Engine::has_products,
+                   "Whether `products` returns the matrices; the question builds no tables.")
       .def_prop_ro("products_are_fixed", &Engine::products_are_fixed)
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
            "The matrices of the kernels; None where products are no cheaper than rows, or must "
@@ -303,6 +305,8 @@ void bind_linear(nb::module_& m) {
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
       .def_prop_ro("keeps_products", &LinearEngine::keeps_products)
+      .def_prop_ro("has_products", &LinearEngine::has_products,
+                   "Whether `products(keep=True)` returns the matrices; builds no tables.")
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)

@@ -312,7 +312,7 @@ def test_fits_are_deterministic(study):
 @pytest.mark.parametrize("solver", ["mwu", "skm", "qcqp", "alignment"])
 def test_solvers_for_other_losses_are_refused(solver, study):
     X, y = study
-    with pytest.raises(ValueError, match=f"solver='{solver}' cannot serve .*loss='cox'"):
+    with pytest.raises(ValueError, match=f"solver='{solver}' does not support .*loss='cox'"):
         MKLSurvival(KERNELS, solver=solver, norm=1).fit(X, y)
 
 

@@ -11,7 +11,7 @@ from .base import Engine, TrainingSet
 from .costs import EngineCosts
 from .family import FamilyEngine
 
-MOST_CACHE_MB = 100.0  # of kernel rows, half of them rows inside a class
+MOST_CACHE_MB = 100.0  # cache of kernel rows; half of it for rows inside a class
 WORKING_SET = 512  # maximum number of examples in a working set
 FRESH = 16  # maximum number of them whose kernel rows are not cached
 MOST_SETS = 1000  # working sets after which a pair is given to another solver
@@ -19,7 +19,7 @@ LARGEST_PAIR = 20_000  # examples; larger two-class problems are better solved o
 
 
 class ClassPairsEngine(Engine):
-    """The examples of every pair of classes, one pair after the other.
+    """Engine for all pairs of classes: the examples of every pair, one pair after the other.
 
     Pair (a, b), a < b, consists of the examples of class a, then those of class b. Kernels between
     examples of different pairs are 0. The core evaluates the rows that its working sets need, and
@@ -181,7 +181,7 @@ class ClassPairsEngine(Engine):
 
 
 def pair_solver(engine: Engine) -> ClassPairsEngine:
-    """Return an engine as one that solves pairs; plan.py asks for it only if the engine does."""
+    """Return the engine, typed as `ClassPairsEngine`; raise TypeError for other engines."""
     if not isinstance(engine, ClassPairsEngine):
         raise engine._cannot("solve pairs of classes")
     return engine

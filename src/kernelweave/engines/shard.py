@@ -52,7 +52,7 @@ class VaryingKernels:
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
     def seen(self, examples: Examples) -> Examples:
-        """Return the tables of examples that the M kernels read, from those of all kernels."""
+        """Return examples with the tables that the M kernels use, from those of all kernels."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, object]:
@@ -68,7 +68,7 @@ class Shard:
     kernels : VaryingKernels
         The M kernels.
     examples : Examples
-        The n examples of this shard in the form that all kernels read.
+        The n examples of this shard, encoded for all kernels.
     n_jobs : int
         Number of threads.
     """
@@ -84,7 +84,7 @@ class Shard:
 
     @cached_property
     def _own(self) -> Examples:
-        """The examples in the form that the M kernels read."""
+        """The examples, encoded for the M kernels."""
         return self.kernels.seen(self.examples)
 
     def __getstate__(self) -> dict[str, object]:
@@ -96,7 +96,7 @@ class Shard:
         return self.examples.vectors.nbytes + sum(array.nbytes for array in arrays)
 
     def take(self, idx: np.ndarray) -> Examples:
-        """Return the examples at given indices in the form that all kernels read."""
+        """Return the examples at given indices, encoded for all kernels."""
         return self.examples.take(idx)
 
     def part(self, idx: np.ndarray) -> Shard:
@@ -135,7 +135,7 @@ class Shard:
             return self._decide(given, np.eye(self.kernels.listing.n_kernels)[kernels])
 
     def block_norms(self, given: Expansion, slices: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return the part of the squared block norms alpha' K_m alpha in some rows, shape (M,).
+        """Return the contribution of some rows of K_m to alpha' K_m alpha, shape (M,).
 
         The examples of the shard are not used: shards only divide the work.
 

@@ -32,7 +32,7 @@ MANY_SUPPORT_VECTORS = 20_000  # from which on shards compute the squared block 
 
 
 class ShardedEngine(Engine):
-    """Examples in shards; only the combined outputs are cached.
+    """Engine for examples in shards; only the combined outputs are cached.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class ShardedEngine(Engine):
         return engine.quadratic()
 
     def _remote_quadratic(self, support: np.ndarray) -> np.ndarray:
-        """Return the squared block norms, shape (M,), of which every shard computes a part.
+        """Return the squared block norms, shape (M,), as a sum over shards.
 
         Row i is evaluated from the diagonal on. Each shard gets a long and a short range of rows,
         so that all have the same work.
@@ -143,7 +143,7 @@ class ShardedEngine(Engine):
         return largest
 
     def _fetch(self, idx: np.ndarray) -> Examples:
-        """Return the examples at given indices in the form that all kernels read."""
+        """Return the examples at given indices, encoded for all kernels."""
         return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:

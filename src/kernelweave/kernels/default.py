@@ -75,14 +75,14 @@ WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
 NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
 LONGEST_MATCH = 20  # letters, of the weighted degree kernel
 MISMATCHES = (5, 1)  # letters and mismatches, for proteins (Leslie et al., 2004)
-MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
-MOST_PAIRED = 10  # columns up to which each pair may have a kernel of its own
+MOST_COLUMNS = 40  # maximum number of columns for a kernel per column
+MOST_PAIRED = 10  # maximum number of columns for a kernel per pair of columns
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
-WORDS = 3  # words of a string, from which on it is text
+WORDS = 3  # minimum number of words in a string of text
 WORD = re.compile(r"\w\w+")
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
-MANY = 40  # least number of different strings that hardly repeat
-SEPARATE = 30  # columns with missing numbers up to which each has an indicator kernel of its own
+MANY = 40  # minimum number of different strings that hardly repeat
+SEPARATE = 30  # maximum number of columns with one indicator kernel per column
 
 
 def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
@@ -239,8 +239,8 @@ def _alphabet_of_column(X: Data) -> object:
 def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return default kernels of censored times: linear and Laplacian kernels of one width.
 
-    A few hundred patients with few events do not tell which width is best; narrow kernels would
-    memorise them. Laplacian kernels fit thresholds and heavy tails, which are common in clinical
+    With a few hundred patients and few events, held-out folds cannot select a width, and narrow
+    kernels memorise. Laplacian kernels fit thresholds and heavy tails, which are common in clinical
     and omics tables, better than RBF kernels (`python -m benchmarks survival`). Sequences have
     their first default kernels.
 
@@ -286,7 +286,7 @@ class Contents:
 
     @classmethod
     def of(cls, X: Any) -> Contents:
-        """Look at what the columns of X hold."""
+        """Return the positions of the columns of X by kind."""
         every = list(range(X.shape[1]))
         if sp.issparse(X) or is_numeric_array(X):
             return cls(every, [], [], [], [])
@@ -326,22 +326,22 @@ def _kind(values: Any, label: str) -> str:
 
 
 def _refuse_dates(values: Any, label: str) -> None:
-    """Raise for a column of dates, times, periods or intervals."""
+    """Raise ValueError for a column of dates, times, periods or intervals."""
     dtype = str(values.dtype).lower()
     if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
         raise ValueError(
-            f"X: column {label} holds dates, times or intervals ({values.dtype}), which default "
+            f"X: column {label} contains dates, times or intervals ({values.dtype}), which default "
             "kernels do not read; replace it by numbers, such as days since a date, the month or "
             "the hour, or by strings for categories"
         )
 
 
 def _refuse_odd(values: Any, label: str) -> None:
-    """Raise for a column of objects that are neither numbers nor strings nor booleans."""
+    """Raise ValueError for a column of objects other than numbers, strings and booleans."""
     for item in values:
         if not isinstance(item, str | bool | Number | None) and str(item) != "<NA>":
             raise ValueError(
-                f"X: column {label} holds {item!r}; default kernels read numbers, strings and "
+                f"X: column {label} contains {item!r}; default kernels read numbers, strings and "
                 "booleans: convert the column, leave it out, or pass kernels="
             )
 
@@ -411,7 +411,7 @@ def _filled(index: int, X: Data) -> FilledTexts:
 
 
 def _indicators(table: Contents, X: Data) -> list[Kernel]:
-    """Return a kernel for each column with missing numbers; one for all where they are many."""
+    """Return an indicator kernel per column with missing numbers, or one for all if many."""
     some = [index for index in table.numbers if missing(X, [index]).any()]
     groups = [[index] for index in some] if len(some) <= SEPARATE else [some]
     return [Missing(columns=indices).resolve(X) for indices in groups]

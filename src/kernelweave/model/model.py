@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
-MOST_VALUES, LEAST_EXAMPLES = 2_000_000, 500  # contributions that are summarised, and examples
+MOST_VALUES = 2_000_000  # number of contributions that are summarised
+LEAST_EXAMPLES = 500  # but those of at least this number of examples
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
@@ -122,9 +123,9 @@ class Model:
         engine : Engine, optional
             The engine of the fit, which may have cached the outputs of all kernels.
         merged : MergedExamples, optional
-            Which training examples the distinct ones represent.
+            Mapping from the distinct examples to the training examples.
         alpha : CSR matrix of shape (n_outputs, n), optional
-            The dual variables, if those of the results belong to some of the examples only.
+            The dual variables of all examples, if each result has those of a subset only.
         """
         alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
         n_outputs = alpha.shape[0]
@@ -245,7 +246,7 @@ class Model:
         Raises
         ------
         ValueError
-            Naming the attribute that is wrong.
+            The message names the attribute that is wrong.
         """
         outputs = len(self.intercept)
         shapes = {
@@ -388,7 +389,7 @@ class Model:
         return min(n, MOST_EXAMPLES, max(fitting, LEAST_EXAMPLES))
 
     def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
-        """Return whether an engine gives the outputs of all kernels for alpha at little cost."""
+        """Return whether an engine has or cheaply computes the outputs of all kernels for alpha."""
         if engine.n_kernels != self.compiled.n_kernels or alpha.shape[0] > 1:
             return False
         cheap = np.count_nonzero(self.weights) >= engine.cheap_outputs
@@ -400,7 +401,7 @@ class Model:
         Parameters
         ----------
         new : Examples
-            n examples as the kernels read them.
+            n examples, encoded for the kernels.
         n_jobs : int
             Number of threads.
 
@@ -484,7 +485,7 @@ def spread(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return weighted mean and standard deviation of values, (n, ...), with weights (n,)."""
     means = np.tensordot(shares, values, 1)
     off = values - means
-    sizes = np.abs(off).max(axis=0)  # squares of large values would overflow
+    sizes = np.abs(off).max(axis=0)  # scaled, since squares of large values would overflow
     off = np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)
     return means, sizes * np.sqrt(np.tensordot(shares, off**2, 1))
 

@@ -18,7 +18,7 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from .result import Result
 
-FRESH = 1e-6  # share of equal weights in a warm start, since analytic steps keep weights at 0
+FRESH = 1e-6  # fraction of equal weights mixed into a warm start: analytic steps never leave 0
 
 
 def follow(
@@ -85,7 +85,7 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
     """Move the engine to an alpha that is feasible for another C; return weights, shape (M,).
 
-    No weight is exactly 0 unless the norm is sparse, since analytic steps keep weights at 0.
+    No weight is exactly 0 unless the norm is sparse, since analytic steps never leave 0.
     """
     norm = problem.norm
     if not weights.any():  # the constant model was optimal

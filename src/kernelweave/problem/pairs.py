@@ -168,7 +168,7 @@ class _Partners:
 
         `example`, `node` and `mine` have a value for each place of all lists.
         """
-        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before each place
+        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before a place
         here = others[np.flatnonzero(mine)]
         limit = np.searchsorted(node, node[mine], side="right" if ahead else "left")
         start, end = (here, others[limit]) if ahead else (others[limit], here)

@@ -20,7 +20,7 @@ from ..log import Log
 from ..result import Result
 from ..run import Run
 
-BELOW_TOL = 0.9  # part of the tolerance that pairs are solved to: the core's bias is not the best
+BELOW_TOL = 0.9  # fraction of the tolerance for pairs, since the core's bias is not optimal
 
 
 @dataclass(frozen=True)

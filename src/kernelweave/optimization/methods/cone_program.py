@@ -168,7 +168,7 @@ class ConeProgram:
         self.cone("Power", 1.0 / exponent, times=M)
 
     def _elliptic(self, E: np.ndarray, a: slice, factors: list[np.ndarray]) -> None:
-        """Append the elliptic dual norm of s, half of it as cost.
+        """Append half of the elliptic dual norm of s to the objective.
 
         max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}
         """
