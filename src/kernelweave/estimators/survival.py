@@ -211,7 +211,7 @@ class MKLSurvival(BaseSurvival):
     Parameters
     ----------
     kernels : Kernel, list of Kernel or None
-        None: a linear and an RBF kernel for each view, and for numbers and categories.
+        None: a linear and a Laplacian kernel for each view, and for numbers and categories.
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float
