@@ -3,10 +3,10 @@
 Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
 kernel, in one pass each, however many kernels there are. Only the combined outputs are cached.
 
-If every kernel needs a product of its own (kernels with norms of their own), the products of single
-kernels cost no more than their sum. If kernels share tables of words, the outputs of all of them
-take a few products. In both cases the outputs of single kernels are cached: new weights, and s of
-all kernels, then cost nothing.
+If every kernel needs a separate product (kernels that are normalised separately), the products of
+single kernels cost no more than their sum. If kernels share tables of words, the outputs of all of
+them take a few products. In both cases the outputs of single kernels are cached: new weights, and s
+of all kernels, then cost nothing.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .costs import EngineCosts
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # largest fraction of all tables that the kernels with cheap products may have
+LITTLE = 1 / 6  # largest fraction of the size of all tables for kernels with cheap products
 
 
 class LinearEngine(Engine):
-    """All examples in this process; the combined outputs are cached.
+    """Engine for string families on local examples; the combined outputs are cached.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LinearEngine(Engine):
         self._weighed = self._theta  # weights of the tables for products
         self._outputs = np.zeros((0, self.n))  # of single kernels, valid where `_known`
         self._known = np.zeros(self.n_kernels, dtype=bool)
-        self._offset = False  # whether examples outside contribute to the outputs
+        self._offset = False  # whether examples outside a subset contribute to the outputs
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
@@ -128,7 +128,7 @@ class LinearEngine(Engine):
         return weighed
 
     def _know(self, wanted: np.ndarray) -> None:
-        """Compute the outputs of the kernels that are wanted, shape (M,), and not cached."""
+        """Compute the outputs of the kernels in a mask, shape (M,), that are not cached."""
         missing = wanted & ~self._known
         if not missing.any():
             return
@@ -249,7 +249,7 @@ class LinearEngine(Engine):
 def quick_kernels(costs: np.ndarray) -> np.ndarray:
     """Return the kernels with cheap products, given the costs of all, shape (M,).
 
-    They have the largest cost for which all kernels of that cost are a small part of the sum.
+    These are all kernels up to the largest cost at which their total is a small fraction.
     """
     for cost in np.unique(costs)[::-1]:
         alike = np.flatnonzero(costs == cost)

@@ -24,7 +24,7 @@ class Prepared:
     compiled : CompiledKernels
         The M normalised kernels.
     examples : Examples
-        The n training examples in the form that the kernels read.
+        The n training examples, encoded for the kernels.
     sample : Examples
         The same, or a sample of them if they are on other machines.
     engine : Engine

@@ -22,8 +22,8 @@ class Elastic(Norm):
 
         1/2 (mix (sum_m ||w_m||)^2 + (1 - mix) sum_m ||w_m||^2)
 
-    It gives sparse weights like p = 1, but kernels that are alike share their weight, as features
-    do in the elastic net (Zou and Hastie, 2005).
+    It gives sparse weights like p = 1, but similar kernels share their weight, like correlated
+    features in the elastic net (Zou and Hastie, 2005).
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def extrapolation(fractions: np.ndarray) -> np.ndarray:
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
     """Return kernels that are centred, 0 for absent examples, and scaled up for the others.
 
-    The result is a single family, so that memory and files hold the shared `Presence` once.
+    The result is a single family, so that memory and files contain the shared `Presence` once.
     """
 
     def centre(one: Kernel) -> Kernel:

@@ -227,7 +227,7 @@ def items(values: Any, label: str) -> list[object]:
     if _some_missing(values, listed):
         raise ValueError(
             f"X: column {label} contains NaN or missing values; impute them, for example with a "
-            "category of their own"
+            "separate category"
         )
     return listed
 

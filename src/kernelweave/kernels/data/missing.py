@@ -47,7 +47,7 @@ class Missing(OnColumns):
 @registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
-    """Columns of which only the missing values matter; examples are never absent."""
+    """Indicators of missing values in columns; examples are never absent."""
 
     def absent(self, X: Tabular) -> None:
         return None

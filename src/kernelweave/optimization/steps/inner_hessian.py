@@ -29,14 +29,14 @@ CHUNK = 10_000  # examples whose rows are copied at a time
 
 @dataclass(frozen=True)
 class InnerHessian:
-    """The Hessian of J, computed from at most so many free examples.
+    """The Hessian of J, computed from at most `most` free examples.
 
     Parameters
     ----------
     most : int
         Number of free examples up to which the Hessian is exact.
     recorded : bool
-        Whether products with the kernel matrix that were computed on the way replace it.
+        Whether the Hessian is computed from recorded products, if there are any.
     """
 
     most: int
@@ -53,8 +53,8 @@ class InnerHessian:
         """Return the Hessian of one output, which has some of the examples."""
         members = np.arange(engine.n)[part]
         free = members[strictly_inside(problem.term, engine.alpha, members)]
-        if self.recorded and engine.recorded.knows_well(weights):
-            return seen_hessian(problem, engine, free, weights)
+        if self.recorded and engine.recorded.matches(weights):
+            return recorded_hessian(problem, engine, free, weights)
         times = max(1, -(-len(free) // self.most))
         free = free[::times]
         curvature = problem.term.take(free).curvature(engine.alpha[free])
@@ -91,7 +91,7 @@ def extrapolated(hessian: np.ndarray, half: np.ndarray, doublings: float) -> np.
     return np.asarray(scaled @ scaled.T)
 
 
-def seen_hessian(
+def recorded_hessian(
     problem: Problem, engine: Engine, free: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return the Hessian, shape (M, M), of f free examples, from recorded products."""
