@@ -113,7 +113,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
-        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
+        """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
         if self.multi_class == "joint":

@@ -208,7 +208,7 @@ class Model:
         return self.means
 
     def _absent_kernels(self, reading: Reading) -> np.ndarray | None:
-        """Return which kernels are absent for which examples, (M, n).
+        """Return a mask of the absent examples of each kernel, (M, n).
 
         None if there are none, or if the kernels themselves have values for absent views.
         """

@@ -83,7 +83,7 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to an alpha that is feasible for another C; return weights, shape (M,).
+    """Move the engine to an alpha that is feasible for a new C; return weights, shape (M,).
 
     No weight is exactly 0 unless the norm is sparse, since analytic steps never leave 0.
     """

@@ -211,7 +211,7 @@ class Reader(ABC):
 
     @abstractmethod
     def missing(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples have no value in any column of a view, (n,); None if none."""
+        """Return a mask of the examples without any value in a view, (n,); None if none."""
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
@@ -220,7 +220,7 @@ class Reader(ABC):
         return self._tables[view]
 
     def absent(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples are absent in a view, (n,); None if none.
+        """Return a mask of the examples that are absent in a view, (n,); None if none.
 
         Absent examples have no value in any column, and the view has no values to fill in.
         """

@@ -50,7 +50,7 @@ class InnerHessian:
     def _of_output(
         self, part: slice, problem: Problem, engine: Engine, weights: np.ndarray
     ) -> np.ndarray:
-        """Return the Hessian of one output, which has some of the examples."""
+        """Return the Hessian of one output, on the examples of this output."""
         members = np.arange(engine.n)[part]
         free = members[strictly_inside(problem.term, engine.alpha, members)]
         if self.recorded and engine.recorded.matches(weights):
