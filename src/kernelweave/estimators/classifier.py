@@ -27,7 +27,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .calibration import calibrators, probabilities
 from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
@@ -37,6 +37,7 @@ from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
+from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs

@@ -22,7 +22,7 @@ from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
 from ..kernels.compile.examples import Reading
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from .model import Model
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
         shared = fitted.shared_weights
         method = find_method(again.solver, norms[0], problems[0].loss, shared=shared)
         examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
-        prepared = again._with_engine(
-            fitted.compiled, examples, costs, [method], norms, shared=shared, fits=len(problems)
-        )
+        workload = Workload([method], norms, shared, len(problems))
+        prepared = again._with_engine(fitted.compiled, examples, costs, workload)
         suited, engine = prepared.suited(problems, shared=shared)
         varying = fitted.compiled.varying[: prepared.engine.n_kernels]
         weights = fitted.weights[: fitted.n_weight_vectors, varying]
