@@ -273,11 +273,11 @@ void bind_class_pairs(nb::module_& m) {
           "quadratic",
           [](const ClassPairs& pairs, Vector alpha) {
             require(int64_t(alpha.shape(0)) == pairs.n(), "quadratic: one alpha per example");
-            Out out = make_array({size_t(pairs.n_pairs()), size_t(pairs.n_kernels())});
+            Out out = make_array({size_t(pairs.n_kernels())});
             without_lock([&] { pairs.quadratic(alpha.data(), out.data()); });
             return out;
           },
-          "alpha"_a, "alpha' K_m alpha of every pair and kernel, (pairs, M).");
+          "alpha"_a, "alpha' K_m alpha of every kernel, summed over the pairs, (M,).");
 }
 
 Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {

@@ -72,11 +72,15 @@ class Data:
 
 @dataclass(frozen=True)
 class Windows:
-    """How regions become sequences: the options --genome, --around and --width."""
+    """Options for cutting sequences out of regions: --genome, --around and --width.
+
+    A `background` has no summits, so that its windows lie around the centres of its regions.
+    """
 
     genome: str | None = None
     around: str | None = None
     width: int | None = None
+    background: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Windows:
@@ -105,7 +109,9 @@ class Windows:
         genome = read_sequences(self.genome, alphabet)
         if self.width is not None:
             sizes = chromosome_sizes(genome)
-            regions = resize(regions, self.around or "centre", self.width, sizes)
+            summits = not self.background or any(one.summit is not None for one in regions)
+            around = self.around if summits else "centre"
+            regions = resize(regions, around or "centre", self.width, sizes)
         return regions, cut_out(regions, genome)
 
     def refuse_for(self, source: str) -> None:
@@ -205,9 +211,10 @@ def read_two_classes(
         raise ValueError("only one of --positive and --negative can be standard input")
     paths = (positive, negative)
     some = replace(windows, around=None, width=None)  # FASTA is not cut
+    each = (windows, replace(windows, background=True))
     parts = [
-        read_examples(path, some if _is_fasta(path) else windows, alphabet=alphabet)
-        for path in paths
+        read_examples(path, some if _is_fasta(path) else cut, alphabet=alphabet)
+        for path, cut in zip(paths, each, strict=True)
     ]
     if windows.width is not None and not any(part.regions for part in parts):
         windows.refuse_for(positive)

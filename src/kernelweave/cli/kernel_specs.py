@@ -190,12 +190,26 @@ class _Parser:
             if self.peek(1) == "=":
                 values = named.setdefault(self.take("word"), [])
                 self.take("=")
-            kind = self.peek()
-            values.append(_value(kind, self.take("word", "text")))
+            values.append(self.tuple() if self.peek() == "(" else self.value())
             if self.peek() != ")":
                 self.take(",")
         self.take(")")
         return bare, {name: several(found) for name, found in named.items()}
+
+    def tuple(self) -> tuple[Any, ...]:
+        """Return the values in a pair of brackets, such as those of ``centre=(50, 50)``."""
+        self.take("(")
+        values = [self.value()]
+        while self.peek() == ",":
+            self.take(",")
+            values.append(self.value())
+        self.take(")")
+        return tuple(values)
+
+    def value(self) -> Any:
+        """Return a word or a quoted text."""
+        kind = self.peek()
+        return _value(kind, self.take("word", "text"))
 
 
 def several(values: list[Any]) -> Any:

@@ -322,7 +322,7 @@ class Engine(ABC):
         return smaller
 
     def _subset(self, examples: np.ndarray) -> Engine:
-        """Return an engine for some examples, at any alpha."""
+        """Return an engine for some examples, with arbitrary alpha; `subset` sets it."""
         raise self._cannot("choose among its examples")
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:

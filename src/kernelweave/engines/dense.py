@@ -13,7 +13,7 @@ from .memory import check_memory
 
 
 class DenseEngine(CachedOutputs):
-    """All examples in this process; the outputs of every kernel are cached.
+    """Engine for a few kernels on local examples; the outputs of every kernel are cached.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class DenseEngine(CachedOutputs):
 
     @cached_property
     def _multiplies(self) -> bool:
-        """Whether matrix-vector products are available: kernels are linear."""
+        """Whether matrix-vector products are available: only for linear kernels."""
         return self._has_product or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:

@@ -24,7 +24,7 @@ MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used:
 
 
 class FamilyEngine(Engine):
-    """All examples in this process; only the combined outputs are cached.
+    """Engine for large kernel families on local examples; only combined outputs are cached.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class FamilyEngine(Engine):
             self._combined[:], self._stale = outputs, False
 
     def _weigh(self, theta: np.ndarray) -> None:
-        """Set the weights of the combined function; outputs are stale if they are new."""
+        """Set the weights of the combined function; mark outputs as stale if these change."""
         if not np.array_equal(theta, self._theta):
             self._core.weigh(theta)
             self._theta, self._stale = theta.copy(), True

@@ -24,7 +24,7 @@ LITTLE = 1 / 6  # largest fraction of the size of all tables for kernels with ch
 
 
 class LinearEngine(Engine):
-    """All examples in this process; the combined outputs are cached.
+    """Engine for string families on local examples; the combined outputs are cached.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ ROWS = 2  # number of rows needed, in units of n, above which evaluating the mat
 
 
 class OutputsEngine(CachedOutputs):
-    """Several outputs that share kernels, weights and examples, on top of another engine.
+    """Engine for several outputs that share kernels, weights and the examples of another engine.
 
     The examples of the engine are repeated for every output, one output after the other. Kernels
     between examples of different outputs are 0. All outputs share the cache of the engine.

@@ -22,7 +22,7 @@ BLOCK = 20_000  # kernels evaluated at a time
 
 
 class StreamedEngine(Engine):
-    """All examples in this process; only alpha and the combined outputs are cached.
+    """Engine for very many kernels on local examples; only combined outputs are cached.
 
     Parameters
     ----------

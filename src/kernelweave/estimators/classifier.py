@@ -27,7 +27,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .calibration import calibrators, probabilities
 from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
@@ -37,6 +37,7 @@ from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .parameters import check_parameters, is_auto
+from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
@@ -112,7 +113,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
-        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
+        """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
         if self.multi_class == "joint":
@@ -369,7 +370,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
         costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
         strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
-        values = cross_fitted(self, prepared, problems, engine, optima, strata)
+        tests = self._calibration_tests(len(strata), strata)
+        values = cross_fitted(self, prepared, problems, engine, optima, tests)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
         self.calibrators_ = calibrators(
@@ -430,10 +432,11 @@ class MKLClassifier(BaseClassifier):
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float or "auto"
         Factor of the losses; larger values fit the training examples more closely. With kernels
-        passed explicitly, "auto" is 1. With default kernels (`kernels=None`) it is 0.1, 1, 10 or
-        100, chosen together with the kernels on held-out folds of at most 2,000 examples. inf is a
-        hard margin (hinge and squared hinge): the margin of every example is at least 1, sample
-        weights only select examples, and an error is raised if the classes cannot be separated.
+        passed explicitly, "auto" is 1. With default kernels (`kernels=None`) it is one of eight
+        values from 0.03 to 100, chosen together with the kernels on held-out folds of at most 2,000
+        examples. inf is a hard margin (hinge and squared hinge): the margin of every example is at
+        least 1, sample weights only select examples, and an error is raised if the classes cannot
+        be separated.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
         Loss V(f, y) of a decision value f for a label y of -1 or +1:
 
@@ -509,14 +512,14 @@ class MKLClassifier(BaseClassifier):
           ``loss="logistic"`` is multinomial logistic regression, ``loss="hinge"`` the multi-class
           hinge of Crammer and Singer (2001). Other losses are refused;
         * "auto" : "ovo" with a single kernel and at most 100 classes, unless `calibrate`, the
-        logistic loss, `checkpoint` or `share_weights` is set; otherwise "ovr".
+          logistic loss, `checkpoint` or `share_weights` is set; otherwise "ovr".
     decision_function_shape : {"ovr", "ovo"}
         With one against one: whether `decision_function` returns a score for each class, or the
         decision values of all pairs, as in scikit-learn's SVC.
     share_weights : bool or "auto"
         With more than two classes: whether all decision functions use the same kernel weights. The
         sum of their problems is then solved, as one problem with one duality gap. "auto" shares
-        them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
+        them among pairs of classes ("ovo"), and learns separate weights for each class of "ovr".
         "joint" always shares them.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``
@@ -584,7 +587,9 @@ class MKLClassifier(BaseClassifier):
     C: float | str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLClassifier:
         """Fit the model.
 
         Parameters
@@ -595,6 +600,8 @@ class MKLClassifier(BaseClassifier):
             and ``classes_`` is ``arange(n_labels)``.
         sample_weight : array-like of shape (n,), optional
             Factors of C.
+        groups : array-like of shape (n,), optional
+            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
 
         Returns
         -------
@@ -611,12 +618,13 @@ class MKLClassifier(BaseClassifier):
         check_parameters(self)
         X = self._checked(X, reset=True)
         if is_multilabel(y):
-            return self._fit_labels(X, y, sample_weight)
+            return self._fit_labels(X, y, sample_weight, groups)
         classes, codes = self._labels(X, y)
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
         norm = norms.as_norm(self.norm)
         self.multi_class_ = self._form(classes, codes, costs, X)
+        self._set_calibration_folds(groups, codes, len(codes))
         posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
         self.C_ = C * self._train(X, posed, factors)
         self.classes_ = classes
@@ -626,9 +634,10 @@ class MKLClassifier(BaseClassifier):
         """Return C, and the factors of it that may be chosen on held-out folds."""
         return (1.0, FACTORS) if is_auto(self.C) else (float(self.C), (1.0,))
 
-    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> MKLClassifier:
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
+        self._set_calibration_folds(groups, None, len(y))
         C, factors = self._cost()
         shared = self._shares_weights("ovr") and len(problems) > 1
         self.C_ = C * self._train(X, Outputs(problems, one_number(y), shared), factors)

@@ -143,7 +143,7 @@ class MKLClassifierCV(Search, BaseClassifier):
         sample_weight : array-like of shape (n,), optional
             Factors of C, and weights in scoring.
         groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`.
+            Groups for the splitter `cv`. They are also kept together by `calibrate`.
 
         Returns
         -------
@@ -183,6 +183,7 @@ class MKLClassifierCV(Search, BaseClassifier):
             return _HeldOutClassifier(values, classes, self.loss, self.multi_class_)
 
         self.multi_class_ = self._form(classes, codes, self._costs(classes, codes, weights), X)
+        self._set_calibration_folds(groups, codes, len(codes))
         counting = None if sample_weight is None else weights
         labels = classes[codes]
         shared = self._shares_weights(self.multi_class_)
@@ -244,7 +245,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         sample_weight : array-like of shape (n,), optional
             Factors of C, and weights in scoring.
         groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`.
+            Groups for the splitter `cv`. They are also kept together by `calibrate`.
 
         Returns
         -------
@@ -281,6 +282,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
         held_out, shared = _HeldOutRegressor, self.share_weights
+        self._set_calibration_folds(groups, None, len(y))
         self._search(SearchData(X, y, groups, counting, costs_of, pose, held_out, shared), Cs)
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = self.C_ * unit if in_units else self.C_

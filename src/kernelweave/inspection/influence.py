@@ -108,7 +108,7 @@ def influential_examples(
 
 
 def _rows_of_support(model: Model) -> np.ndarray:
-    """Return the distinct support vector of each support vector, shape (n_support,).
+    """Return the index of each support vector among the distinct ones, shape (n_support,).
 
     A fit merges equal training examples; the estimator lists each of them.
     """

@@ -16,14 +16,13 @@ from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
 from ..common.types import Data
-from ..estimators.calibration import calibrate_on_folds
 from ..estimators.cross_fit import Optimum
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
 from ..kernels.compile.examples import Reading
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from .model import Model
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Proble
     for name in ATTRIBUTES:
         if hasattr(again, name):
             delattr(again, name)
-    if hasattr(model, "calibration_folds_"):
-        calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
-    elif isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
+    if isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
             _calibrate(again, X, y, problems)
     return again
@@ -89,9 +86,8 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
         shared = fitted.shared_weights
         method = find_method(again.solver, norms[0], problems[0].loss, shared=shared)
         examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
-        prepared = again._with_engine(
-            fitted.compiled, examples, costs, [method], norms, shared=shared, fits=len(problems)
-        )
+        workload = Workload([method], norms, shared, len(problems))
+        prepared = again._with_engine(fitted.compiled, examples, costs, workload)
         suited, engine = prepared.suited(problems, shared=shared)
         varying = fitted.compiled.varying[: prepared.engine.n_kernels]
         weights = fitted.weights[: fitted.n_weight_vectors, varying]

@@ -27,7 +27,7 @@ def solve(
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples.
+        Stores the examples.
     plan : Plan
     run : Run
         Tolerance, budget, log and observer.
@@ -73,7 +73,7 @@ def solve_confirmed(
 def _started(
     problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray | None
 ) -> tuple[Problem, np.ndarray]:
-    """Return the problem as it is trained, and the first weights, shape (M,)."""
+    """Return the problem to solve (fixed weights or not), and the first weights, shape (M,)."""
     if weights is None:
         engine.move_to(problem.risk.feasible_alpha())
     if weights is None or plan.start.fixes_weights:

@@ -46,7 +46,7 @@ class WrapperTuning:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How accurately a weight step needs the inner problem to be solved.
+    """Required accuracy of inner solutions for a weight step.
 
     Attributes
     ----------
@@ -148,8 +148,8 @@ class Wrapper:
                 tuning.inner_iterations,
                 decrease=tuning.inner_decrease,
             )
-            self.inner.solve(problem.with_weights(theta), engine, theta, inner)
-            failures = 0 if inner.converged or inner.budget.spent else failures + 1
+            found = self.inner.solve(problem.with_weights(theta), engine, theta, inner)
+            failures = 0 if found.converged or inner.budget.spent else failures + 1
             return Iterate.of(certifier, theta, self.step.hessian, solve_inner, run.tol)
 
         iterate = Iterate.of(certifier, weights, self.step.hessian, solve_inner, run.tol)

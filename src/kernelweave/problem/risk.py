@@ -189,7 +189,7 @@ class Risk:
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
-        """Return whether alphas, shape (n,), add up to tau, but for rounding."""
+        """Return whether alphas, shape (n,), add up to tau, up to rounding."""
         if self.tau is None:
             return True
         drift = np.abs(self.sums(alpha) - self.tau)
@@ -320,7 +320,11 @@ def sum_constraint(fit_intercept: bool) -> float | None:
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Return alphas with sum 0, shape (n,): bounds times at most 1/2, scaled per sign."""
+    """Return alphas with sum 0, shape (n,).
+
+    Each alpha is a fraction of its positive (or else negative) bound. The fractions are at most
+    1/2 and differ between the two signs so that the sum is 0.
+    """
     above, below = hi.sum(), -lo.sum()
     less = 0.5 * min(above, below)
     if less == 0:  # all bounds of one sign are 0: only alpha = 0 has sum 0

@@ -69,7 +69,8 @@ class Sample:
     def means_with(self, examples: Examples) -> np.ndarray:
         """Return the mean of k_m(x_i, x) over the sample, for M members and n examples, (M, n)."""
         program, side = self.compiled.program, self.examples.side
-        return _core.sum_each(program, side, examples.side, self.shares, self.n_jobs)
+        sums = _core.sum_each(program, side, examples.side, self.shares[None], self.n_jobs)
+        return np.asarray(sums[0])
 
     def mean_of_pairs(self) -> np.ndarray:
         """Return the mean of k_m over all pairs of the sample, shape (M,)."""
@@ -248,7 +249,7 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 
 def is_constant(kernel: Kernel, reading: Reader) -> np.ndarray:
-    """Return which members map all training examples to the same point, shape (M,)."""
+    """Return a mask of the members that are constant on the training examples, shape (M,)."""
     if isinstance(kernel, ExponentialOfDistance) and isinstance(kernel.gamma, tuple):
         widest = replace(kernel, gamma=min(kernel.gamma))
         if not is_constant(widest, reading).any():  # then no other member is constant either

@@ -68,7 +68,7 @@ class Descent:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     weights : ndarray of shape (M,)
         Fixed kernel weights.
     separate : bool
@@ -284,7 +284,7 @@ def descended(descent: Descent, run: Run) -> Result | None:
 
 
 def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
-    """Return whether the gap has not halved in time, or the best values have stalled.
+    """Return whether the gap has not halved within `patience` moves, or the values stall.
 
     Parameters
     ----------

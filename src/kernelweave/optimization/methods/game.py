@@ -30,7 +30,7 @@ class Game:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     before : Game, optional
         Game to continue, whose a the engine stores; by default a new game begins.
     examples : ndarray of int, optional
@@ -124,7 +124,7 @@ class Game:
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the unit of the elements of G: their mean trace or the largest element."""
+        """Return the unit of the elements of G for `scaling`: mean trace or largest element."""
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
     def play(self, rate: float) -> None:

@@ -66,7 +66,7 @@ class SKM(Method):
         Factor from one kappa to the next.
     a : sequence of M positive floats, optional
         Smoothing of each kernel relative to the others: a_j = kappa a[j]. By default the block
-        scales d_j, the square roots of the weights of the norm. It rules out sifting.
+        scales d_j, the square roots of the weights of the norm. If passed, kernels are not sifted.
 
     Examples
     --------
