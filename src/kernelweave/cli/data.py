@@ -72,7 +72,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Windows:
-    """How regions become sequences: the options --genome, --around and --width.
+    """Options for cutting sequences out of regions: --genome, --around and --width.
 
     A `background` has no summits, so that its windows lie around the centres of its regions.
     """

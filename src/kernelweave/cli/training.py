@@ -186,12 +186,12 @@ def _say_task(task: str, data: Data) -> None:
         click.echo(f"{kind}: the target has {count} different numbers; {other}", err=True)
 
 
-def _norm(given: Any) -> float:
+def _norm(value: Any) -> float:
     """Return the norm p."""
     try:
-        return float(given)
+        return float(value)
     except ValueError:
-        raise ValueError(f"--norm must be a number of at least 1, or inf, not {given!r}") from None
+        raise ValueError(f"--norm must be a number of at least 1, or inf, not {value!r}") from None
 
 
 def make_estimator(options: Options, data: Data) -> Any:

@@ -111,7 +111,7 @@ class DenseEngine(CachedOutputs):
 
     @cached_property
     def _multiplies(self) -> bool:
-        """Whether matrix-vector products are available: kernels are linear."""
+        """Whether matrix-vector products are available: only for linear kernels."""
         return self._has_product or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:

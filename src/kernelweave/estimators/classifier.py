@@ -28,7 +28,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .calibration import calibrators, probabilities
 from .classes import Classes
 from .conformal import checked_alpha, class_scores, threshold
@@ -39,6 +39,7 @@ from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .pair_calibration import coupled, held_out_values, pair_calibrators
 from .parameters import check_parameters, is_auto
+from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
@@ -115,7 +116,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
-        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
+        """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
         if self.multi_class == "joint":
@@ -538,7 +539,7 @@ class MKLClassifier(BaseClassifier):
     share_weights : bool or "auto"
         With more than two classes: whether all decision functions use the same kernel weights. The
         sum of their problems is then solved, as one problem with one duality gap. "auto" shares
-        them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
+        them among pairs of classes ("ovo"), and learns separate weights for each class of "ovr".
         "joint" always shares them.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``

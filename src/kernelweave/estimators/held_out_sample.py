@@ -34,7 +34,7 @@ class HeldOutSample:
     problems : list of Problem
         The problem of each output on these examples.
     folds : ndarray of shape (k,)
-        Number of the fold; -1 for examples that always train.
+        Number of the fold; -1 for examples that are in all training sets.
     """
 
     X: Any

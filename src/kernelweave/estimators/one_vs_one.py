@@ -14,7 +14,8 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from ..problem.risk import Risk
 from .classes import Classes
-from .formulation import Fit, Formulation, Solution
+from .fit import Fit
+from .formulation import Formulation, Solution
 from .merged_examples import MergedExamples
 from .pair_trainer import PairTrainer
 

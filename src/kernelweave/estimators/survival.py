@@ -22,10 +22,11 @@ from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .cross_fit import Optimum
 from .formulation import Outputs
 from .parameters import check_parameters
+from .prepared import Prepared
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
 
@@ -211,7 +212,7 @@ class MKLSurvival(BaseSurvival):
     Parameters
     ----------
     kernels : Kernel, list of Kernel or None
-        None: a linear and an RBF kernel for each view, and for numbers and categories.
+        None: a linear and a Laplacian kernel for each view, and for numbers and categories.
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float

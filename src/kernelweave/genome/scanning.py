@@ -261,7 +261,7 @@ def _name(chromosome: Sequences) -> str:
 
 
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:
-    """Return which windows have known letters only, shape (len(codes) - length + 1,)."""
+    """Return a mask of windows with known letters only, shape (len(codes) - length + 1,)."""
     unknown = np.concatenate([[0], np.cumsum(codes >= letters)])
     known: np.ndarray = unknown[length:] == unknown[:-length]
     return known

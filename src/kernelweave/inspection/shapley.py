@@ -392,7 +392,7 @@ def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarr
 
 
 def as_sparse(parts: Sequence[np.ndarray | sp.csr_array]) -> sp.csr_array:
-    """Return tables side by side, with the 32-bit indices that scikit-learn requires."""
+    """Return the horizontal concatenation of tables, with 32-bit indices for scikit-learn."""
     joined = sp.csr_array(sp.hstack(parts))
     indices, starts = joined.indices.astype(np.int32), joined.indptr.astype(np.int32)
     return sp.csr_array((joined.data, indices, starts), shape=joined.shape)

@@ -1,6 +1,6 @@
 """The fitted model: support vectors, dual coefficients, kernel weights and intercepts.
 
-`Model` is the only representation of what a fit has learned. Estimators derive `dual_coef_`,
+`Model` is the only representation of a fitted model. Estimators derive `dual_coef_`,
 `support_`, `weights_`, `intercept_` and `kernel_names_` from it, `verify` checks it, and model
 files contain it once.
 """
@@ -230,7 +230,7 @@ class Model:
         return self.means
 
     def _absent_kernels(self, reading: Reading) -> np.ndarray | None:
-        """Return which kernels are absent for which examples, (M, n).
+        """Return a mask of the absent examples of each kernel, (M, n).
 
         None if there are none, or if the kernels themselves have values for absent views.
         """

@@ -23,7 +23,7 @@ from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
 from ..kernels.compile.examples import Reading
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from .model import Model
 
 if TYPE_CHECKING:
@@ -91,9 +91,8 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
         shared = fitted.shared_weights
         method = find_method(again.solver, norms[0], problems[0].loss, shared=shared)
         examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
-        prepared = again._with_engine(
-            fitted.compiled, examples, costs, [method], norms, shared=shared, fits=len(problems)
-        )
+        workload = Workload([method], norms, shared, len(problems))
+        prepared = again._with_engine(fitted.compiled, examples, costs, workload)
         suited, engine = prepared.suited(problems, shared=shared)
         varying = fitted.compiled.varying[: prepared.engine.n_kernels]
         weights = fitted.weights[: fitted.n_weight_vectors, varying]
@@ -113,17 +112,9 @@ def _calibrate_pairs(again: BaseClassifier, X: Any, y: Any, problems: list[Probl
         assert merged is not None
         X, formed = X[merged.chosen], formed.merged(merged)
     again.verbose = 0
-    method = formed.method(again.solver)
     examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
-    prepared = again._with_engine(
-        fitted.compiled,
-        examples,
-        formed.costs,
-        [method],
-        formed.norms,
-        shared=formed.keeps_kernels,
-        fits=formed.fits,
-    )
+    workload = formed.workload(formed.method(again.solver))
+    prepared = again._with_engine(fitted.compiled, examples, formed.costs, workload)
     again._calibrate_pairs(prepared, cast(OneVsOne, formed))
 
 

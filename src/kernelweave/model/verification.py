@@ -238,7 +238,7 @@ def _shares(costs: np.ndarray) -> np.ndarray:
 
 
 def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Return which values are equal up to rounding relative to `size`."""
+    """Return a mask of the values that are equal up to rounding relative to `size`."""
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         same: np.ndarray = (found == said) | (np.abs(found - said) <= ROUNDING * size)
     return same
@@ -467,7 +467,7 @@ def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
 
 
 def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
-    """Return which values of normalisations belong to absent views, shape (slots, n).
+    """Return a mask of the normalisation values of absent views, shape (slots, n).
 
     They are arbitrary: `Extrapolated` multiplies the kernel by 0 for such examples.
     """

@@ -137,7 +137,7 @@ class Elastic(Norm):
 
     @property
     def _limit(self) -> float:
-        """Weight up to which `ball` is its formula; feasible weights are at most 1."""
+        """Weight above which `ball` is continued linearly; feasible weights are at most 1."""
         return max(1.0, NEAR_POLE / (1 - self.mix))
 
     def _weights(self, eta: np.ndarray) -> np.ndarray:

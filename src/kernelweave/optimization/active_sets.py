@@ -1,7 +1,7 @@
 """Growing active sets: from a sample to all examples, by way of the support vectors.
 
 With many examples most alphas end at zero. So the problem is solved on a sample. Then all outputs
-are updated once, and the next set holds the support vectors, the KKT violators, and the examples
+are updated once, and the next set contains the support vectors, the KKT violators, and the examples
 closest to a violation. An example whose alpha is zero contributes to no output, so the restricted
 problem is the same problem with fewer losses, and the same solver solves it, weight steps included.
 Only the certificate on all examples ends the search. This combines shrinking (Joachims, 1999) with

@@ -43,7 +43,7 @@ def confirmed(
     ----------
     problem : Problem
     engine : Engine
-        Holds the alpha of the result.
+        Stores the alpha of the result.
     result : Result
     rounding : RoundingBounds
         Bounds of the rounding errors of the kernels.
@@ -164,7 +164,7 @@ def judged_pairs(
     problem : Problem
         All outputs as one problem.
     engine : Engine
-        Holds all alphas one after the other, with outputs that were computed from scratch.
+        Stores all alphas one after the other, with outputs that were computed from scratch.
     results : list of Result
         One for each output.
     rounding : PairRounding

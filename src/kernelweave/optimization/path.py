@@ -35,7 +35,7 @@ def follow(
     problem : Problem
         Has the costs at C = 1; its norm is ignored.
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     norms : sequence of Norm
         Similar norms should be neighbours.
     Cs : ndarray of shape (costs,)
@@ -49,7 +49,7 @@ def follow(
     norm, cost : int
         Positions in `norms` and `Cs`.
     result : Result
-        The engine holds its alpha until the next result is requested.
+        The engine has its alpha until the next result is requested.
     """
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None
@@ -83,7 +83,7 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to an alpha that is feasible for another C; return weights, shape (M,).
+    """Move the engine to an alpha that is feasible for a new C; return weights, shape (M,).
 
     No weight is exactly 0 unless the norm is sparse, since analytic steps never leave 0.
     """

@@ -1,7 +1,7 @@
 """The run of a solver: its log, budget, stopping rule and observer, passed along as one object.
 
-One run belongs to a fit. Problems solved on the way, such as inner problems, have runs of their own
-(`Run.inner`) that share the clock and the observer.
+One run belongs to a fit. Subproblems, such as inner problems, have separate runs (`Run.inner`) that
+share the clock and the observer.
 """
 
 from __future__ import annotations

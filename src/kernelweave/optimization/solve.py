@@ -27,7 +27,7 @@ def solve(
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples.
+        Stores the examples.
     plan : Plan
     run : Run
         Tolerance, budget, log and observer.

@@ -45,7 +45,7 @@ class DropSmallWeights:
         return self._dropped(problem, engine, result, run)
 
     def _dropped(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
-        """Return a result without its small weights, if its gap stays below the tolerance.
+        """Return a result with small weights set to 0 as far as its gap stays below the tolerance.
 
         First all small weights are dropped and alpha adapts. If that fails, alpha
         stays, and bisection finds the number of weights to drop: the gap grows with it.

@@ -1,4 +1,4 @@
-"""Where training starts: a feasible alpha, and the first kernel weights."""
+"""Starting points of training: a feasible alpha, and the first kernel weights."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class StallTuning:
     noise : values are unreliable if the rounding bound exceeds this fraction of the gap. Then
         `noisy_patience` iterations without a relative decrease by `noisy_progress` are enough.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
-    zero : objective that is 0 but for rounding, relative to the largest value.
+    zero : objective that is 0 up to rounding, relative to the largest value.
     inner_rounding : inner problems are not solved below this fraction of the primal value.
     """
 
@@ -67,7 +67,7 @@ class StoppingRule:
         """Return whether further iterations would not improve the last model.
 
         A run stalls after many iterations without progress, after a few if rounding may make up
-        most of the gap, or if both objectives are 0. The engine holds the alpha of the last model.
+        most of the gap, or if both objectives are 0. The engine has the alpha of the last model.
         """
         tuning, past = self.tuning, log.extremes
         if self._vanished(log) or self._idle(past, tuning.patience, tuning.no_progress):
@@ -101,7 +101,7 @@ class StoppingRule:
         return gained <= least
 
     def _vanished(self, log: Log) -> bool:
-        """Return whether both objectives are 0 but for rounding, as can happen for one class.
+        """Return whether both objectives are 0 up to rounding, as can happen for one class.
 
         A dual value above 0 is progress: with a large C the optimum is small next to the start.
         """

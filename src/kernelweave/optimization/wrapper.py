@@ -46,7 +46,7 @@ class WrapperTuning:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How accurately a weight step needs the inner problem to be solved.
+    """Required accuracy of inner solutions for a weight step.
 
     Attributes
     ----------

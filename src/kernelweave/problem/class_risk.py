@@ -79,7 +79,7 @@ class ClassRisk(Risk):
         return values.reshape(self.n_outputs, -1)
 
     def shares(self, alpha: np.ndarray) -> np.ndarray:
-        """Return p, shape (K, n), of alphas, shape (K n,); 0 for examples without cost."""
+        """Return p, shape (K, n), of dual variables, shape (K n,); 0 for examples of cost 0."""
         paid = self.costs > 0
         p = np.zeros(self.own.shape)
         p[:, paid] = self.own[:, paid] - self.table(alpha)[:, paid] / self.costs[paid]

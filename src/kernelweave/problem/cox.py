@@ -34,7 +34,7 @@ STEP = 4 * np.finfo(float).eps  # relative Newton step that counts as rounding
 class EventTimes:
     """Examples sorted by time, in one block for each distinct time at which events occur.
 
-    A block holds the events at that time, then the other examples up to the next event time. All
+    A block contains the events at that time, then the other examples up to the next event time. All
     examples that are censored before the first event are left out: they are in no risk set.
 
     Attributes

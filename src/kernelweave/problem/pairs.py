@@ -147,7 +147,7 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Partners:
-    """The k earlier events in all lists of a tree, or the later examples, with their partners.
+    """Entries of all node lists of a tree: earlier events, or later examples, with partners.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ class Problem:
 
     @property
     def per_output(self) -> list[Problem]:
-        """The problem of each output, as if it had weights of its own."""
+        """The problem of each output, with separate kernel weights."""
         return [replace(self, risk=risk) for risk in self.risk.per_output]
 
     def restricted(self, idx: np.ndarray, tau: float | None, cost_factor: float = 1.0) -> Problem:

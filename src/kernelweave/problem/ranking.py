@@ -147,7 +147,7 @@ class RankingRisk(JointRisk):
 def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
     """Return x with hessian(x) + ridge x = right, shape (n,), by conjugate gradients.
 
-    They stop at a residual of at most a tenth of `relative`, in units of the first one.
+    The iterations stop at a residual of a tenth of `relative`, in units of the first residual.
     """
     x, residual = np.zeros_like(right), right
     move, squared = residual, float(residual @ residual)

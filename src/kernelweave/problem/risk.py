@@ -189,7 +189,7 @@ class Risk:
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
-        """Return whether alphas, shape (n,), add up to tau, but for rounding."""
+        """Return whether alphas, shape (n,), add up to tau, up to rounding."""
         if self.tau is None:
             return True
         drift = np.abs(self.sums(alpha) - self.tau)

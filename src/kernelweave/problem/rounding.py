@@ -191,7 +191,7 @@ class RoundingBounds:
         return found
 
     def _on_diagonal(self, first: int, end: int) -> list[Plane]:
-        """Return bounds of planes from k(x, x) of a sample of the examples."""
+        """Return bounds of shared quantities (planes) from k(x, x) of a sample of the examples."""
         copies: list[Expression] = [(("copy", plane),) for plane in range(first, end)]
         some = np.unique(np.linspace(0, self.examples.n - 1, SAMPLED).astype(np.int64))
         whole = TrainingSet(Listing(self.kernels.layout, copies), self.examples.take(some))

@@ -121,7 +121,7 @@ class Given:
     Attributes
     ----------
     matrix : array of shape (rows, n_train)
-        Column j holds the similarities to training example j. Shape (0, 0) if the examples are
+        Column j contains the similarities to training example j. Shape (0, 0) if the examples are
         used as a reference only.
     ids : array of shape (n,)
         The columns that belong to these examples; shape (0,) for new examples.
@@ -211,7 +211,7 @@ class Reader(ABC):
 
     @abstractmethod
     def missing(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples have no value in any column of a view, (n,); None if none."""
+        """Return a mask of the examples without any value in a view, (n,); None if none."""
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
@@ -220,7 +220,7 @@ class Reader(ABC):
         return self._tables[view]
 
     def absent(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples are absent in a view, (n,); None if none.
+        """Return a mask of the examples that are absent in a view, (n,); None if none.
 
         Absent examples have no value in any column, and the view has no values to fill in.
         """

@@ -249,7 +249,7 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 
 def is_constant(kernel: Kernel, reading: Reader) -> np.ndarray:
-    """Return which members map all training examples to the same point, shape (M,)."""
+    """Return a mask of the members that are constant on the training examples, shape (M,)."""
     if isinstance(kernel, ExponentialOfDistance) and isinstance(kernel.gamma, tuple):
         widest = replace(kernel, gamma=min(kernel.gamma))
         if not is_constant(widest, reading).any():  # then no other member is constant either

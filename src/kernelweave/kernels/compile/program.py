@@ -329,7 +329,7 @@ def stacked(expressions: Sequence[Expression]) -> Expression:
 
 
 def _n_symbols(step: Instruction) -> int:
-    """Return how many items of an instruction come before its numbers: the name and a plane."""
+    """Return the number of items of an instruction before its numeric constants: 1 or 2."""
     return 2 if step[0] in READING else 1
 
 

@@ -53,7 +53,7 @@ class Gaps(Columns):
         return None
 
     def missing(self, X: Tabular) -> np.ndarray:
-        """Return which values are missing, shape (n, columns)."""
+        """Return a mask of the values that are missing, shape (n, columns)."""
         part = self.part(X)
         if part is None:
             return np.ones((X.shape[0], len(self.indices)), dtype=bool)
@@ -77,7 +77,7 @@ class FilledTexts(Columns):
 
 
 def missing(X: Any, indices: list[int]) -> np.ndarray:
-    """Return which values of some columns of X are missing, shape (n, columns)."""
+    """Return a mask of the missing values of some columns of X, shape (n, columns)."""
     if sp.issparse(X):
         return np.zeros((X.shape[0], len(indices)), dtype=bool)
     if is_numeric_array(X):

@@ -247,7 +247,7 @@ class Archive:
 
 
 def _excess(members: list[zipfile.ZipInfo], name: str, size: int) -> str:
-    """Return why the declared sizes exceed the limits of a file of `size` bytes, or ""."""
+    """Return an error text if the declared sizes exceed the limits of a file, or ""."""
     texts = (name, SUMS, SIGNATURE)
     document = sum(member.file_size for member in members if member.filename in texts)
     arrays = sum(member.file_size for member in members) - document

@@ -186,7 +186,7 @@ def _read(file: BinaryIO) -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int) -> str:
-    """Return why alpha and weights are not a feasible state, or ""."""
+    """Return the reason why alpha and weights are infeasible, or ""."""
     for name, values, shape in (("alpha", alpha, problem.y.shape), ("weights", weights, (M,))):
         if values.shape != shape or values.dtype != np.float64:
             return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"

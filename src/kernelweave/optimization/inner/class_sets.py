@@ -39,7 +39,7 @@ class ClassSetsTuning:
 
 @dataclass(frozen=True)
 class ClassSets:
-    """Solve the dual problem of the multi-class hinge on working sets, as part of a plan.
+    """Solve the dual problem of the multi-class hinge on working sets; a component of a `Plan`.
 
     Parameters
     ----------

@@ -139,7 +139,7 @@ class ModelledDescent(Descent):
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """Conjugate gradients in all alphas, as part of a plan.
+    """Conjugate gradients in all alphas; a component of a `Plan`.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Descent:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     weights : ndarray of shape (M,)
         Fixed kernel weights.
     separate : bool

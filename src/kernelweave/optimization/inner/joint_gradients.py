@@ -75,7 +75,7 @@ class BestWeightsDescent(ModelledDescent):
 
 @dataclass(frozen=True)
 class JointDescent:
-    """Conjugate gradients in alpha with the best weights for every alpha, as part of a plan.
+    """Conjugate gradients in alpha with the best weights for every alpha; a component of a `Plan`.
 
     Parameters
     ----------

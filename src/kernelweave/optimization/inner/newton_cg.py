@@ -89,7 +89,7 @@ class Point:
 
 @dataclass(frozen=True)
 class NewtonCG:
-    """Newton's method with conjugate gradients, as part of a plan.
+    """Newton's method with conjugate gradients; a component of a `Plan`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ BELOW_TOL = 0.9  # fraction of the tolerance for pairs, since the core's bias is
 
 @dataclass(frozen=True)
 class PairSets:
-    """Solve all pairs under fixed weights, as part of a plan."""
+    """Solve the problems of all pairs of classes under fixed weights; a component of a `Plan`."""
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
@@ -55,7 +55,7 @@ def solve_each_pair(
     run: Run,
     rounding: PairRounding | None,
 ) -> list[Result]:
-    """Solve every pair as a problem of its own, with its own certificate.
+    """Solve every pair as a separate problem with a separate certificate.
 
     Parameters
     ----------

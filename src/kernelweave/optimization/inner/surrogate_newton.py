@@ -50,7 +50,7 @@ class SurrogateNewtonTuning:
 
 @dataclass(frozen=True)
 class SurrogateNewton:
-    """Newton's method with directions of an approximate kernel matrix, as part of a plan."""
+    """Newton's method with directions of an approximate kernel matrix; a component of a `Plan`."""
 
     tuning: SurrogateNewtonTuning = field(default=SurrogateNewtonTuning(), repr=False)
 

@@ -81,7 +81,7 @@ class Violations:
         return len(self.up)
 
     def stay_bounded(self, slack: float) -> np.ndarray:
-        """Return which examples are at a bound and stay there if outputs change by `slack`."""
+        """Return a mask of bounded examples that stay bounded if outputs change by `slack`."""
         low, high = np.isneginf(self.down), np.isposinf(self.up)
         stay: np.ndarray = (low & (self.up > self.middle + slack)) | (
             high & (self.down < self.middle - slack)
@@ -95,7 +95,7 @@ class Violations:
 
 
 def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
-    """Return which of the examples idx are free: their alpha is strictly between its bounds."""
+    """Return a mask of the free examples among idx: alpha is strictly between its bounds."""
     inside: np.ndarray = (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
     return inside
 

@@ -100,7 +100,7 @@ class Decomposition(Certifier):
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     plan : WorkingSets
     run : Run
 

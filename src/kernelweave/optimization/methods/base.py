@@ -52,9 +52,9 @@ class Method(ABC):
         Raises
         ------
         TypeError
-            If the method is a weight step without a loop of its own.
+            If the method is a weight step, which has no training loop.
         """
-        raise TypeError(f"{type(self).__name__} has no loop of its own")
+        raise TypeError(f"{type(self).__name__} has no training loop")
 
     def serves_loss(self, loss: Loss) -> bool:
         """Return whether the method supports this loss."""

@@ -124,7 +124,7 @@ class ConeProgram:
         """Append 1/2 ||s||_dual and return the first row of each kernel's cone, shape (M,).
 
         The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m). Returns
-        None if kernels have no cones of their own.
+        None if there is a single cone for all kernels.
         """
         if norm.dual_matrix is not None:
             self._elliptic(norm.dual_matrix, a, factors)

@@ -30,7 +30,7 @@ class Game:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     before : Game, optional
         Game to continue, whose a the engine stores; by default a new game begins.
     examples : ndarray of int, optional

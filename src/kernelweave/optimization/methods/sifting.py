@@ -77,7 +77,7 @@ def sift(
     Returns
     -------
     Result
-        The model with the smallest gap among all kernels. The engine holds its alpha.
+        The model with the smallest gap among all kernels. The engine has its alpha.
     """
     last = INNER_TOL * run.tol
     tol, best = max(last, early_tol), None

@@ -79,7 +79,7 @@ class SmoothedProblem:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     weights : ndarray of shape (M,)
         Initial weights.
     run : Run

@@ -1,4 +1,4 @@
-"""How much the support kernel machine may be smoothed (Bach et al., 2004, section 4.3).
+"""Bounds on the smoothing of the support kernel machine (Bach et al., 2004, section 4.3).
 
 The smoothed problem adds 1/2 a_j^2 ||w_j||^2 to the primal for each kernel. Theorem 1 bounds the
 suboptimality of its solutions for the original problem. Corollary 1 is the inverse: it gives a

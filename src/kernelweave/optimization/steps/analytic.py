@@ -42,7 +42,7 @@ class AnalyticTuning:
 
 @dataclass(frozen=True)
 class Analytic(WeightStep):
-    """Analytic weight steps with over-relaxation, as part of a plan.
+    """Analytic weight steps with over-relaxation; a component of a `Plan`.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ PART = 0.3  # fraction of the way from the best weights to the vertex
 
 @dataclass(frozen=True)
 class CuttingPlane(WeightStep):
-    """Cutting plane steps, as part of a plan."""
+    """Cutting plane steps; a component of a `Plan`."""
 
     def begin(self, norm: Norm) -> Step:
         return CuttingPlaneSteps(norm)
