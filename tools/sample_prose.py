@@ -26,9 +26,10 @@ BLOCK = re.compile(
 )
 IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-NEW_PARAGRAPH = re.compile(r"\s*(?:[-*>] |\d+\. |#|\||<|:{3}|$)")  # lists, headings, tables, HTML
-NOT_PROSE = re.compile(r"\s*(?:#|\||<|:{3})")
+NEW_PARAGRAPH = re.compile(r"\s*(?:[-*>] |\d+\. |#|\|(?!\|)|<|:{3}|$)")  # lists, tables, HTML
+NOT_PROSE = re.compile(r"\s*(?:#|\|(?!\|)|<|:{3})")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"(*])")
+WHOLE = re.compile(r"[.!?:][*\")]*$")  # others are cut by code or formulas
 SHORTEST = 4  # words: shorter pieces are labels
 
 
@@ -90,7 +91,8 @@ def sentences(page: Path) -> list[Excerpt]:
         place = f"{page.relative_to(ROOT)}, {section}"
         text = LINK.sub(r"\1", " ".join(" ".join(lines).split()))
         pieces = SENTENCE_END.split(text)
-        found += [Excerpt(place, piece) for piece in pieces if len(piece.split()) >= SHORTEST]
+        whole = (one for one in pieces if WHOLE.search(one) and len(one.split()) >= SHORTEST)
+        found += [Excerpt(place, piece) for piece in whole]
     return found
 
 

@@ -105,6 +105,14 @@ def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
     assert CompiledKernels((kernel, other)).names == ("NGram n=3 on code", "NGram n=3 on id")
 
 
+def test_dates_in_strings_are_no_texts(rng):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=60).astype(str)
+    X = pandas.DataFrame({"number": rng.normal(size=60), "day": days})
+    with pytest.warns(UserWarning, match=r"hardly repeat in column 'day'.*replace dates by"):
+        MKLClassifier().fit(X, np.arange(60) % 2)
+
+
 @pytest.mark.filterwarnings("ignore:X. strings hardly repeat")
 @pytest.mark.parametrize("Estimator", [MKLClassifier, MKLOneClass])
 @pytest.mark.parametrize("views", [False, True])
@@ -169,7 +177,7 @@ def test_many_columns_with_gaps_share_an_indicator(rng):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[1], [2], [3], [4]], r"column 'a' holds \[1\]; default kernels read numbers, strings"),
+        ([[1], [2], [3], [4]], r"column 'a' contains \[1\]; default kernels read numbers, strings"),
         ([1.0, np.inf, 2.0, 3.0], "contains infinity in column 'a'"),
     ],
 )
@@ -189,7 +197,7 @@ def test_dates_periods_and_intervals_are_refused():
         pandas.interval_range(0, 4),
     )
     for values in columns:
-        with pytest.raises(ValueError, match="column 'a' holds dates, times or intervals"):
+        with pytest.raises(ValueError, match="column 'a' contains dates, times or intervals"):
             MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
 
 

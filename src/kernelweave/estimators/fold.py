@@ -17,9 +17,11 @@ from ..norms import Norm
 from ..optimization.path import follow
 from ..optimization.result import Result
 from ..problem.problem import Problem
+from .fit import Fit
+from .prepared import Prepared
 
 if TYPE_CHECKING:
-    from .base import MKLEstimator, Prepared
+    from .base import MKLEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class Fold:
     def values(self, problem: Problem, result: Result) -> np.ndarray:
         """Return the decision values of the held-out examples, shape (outputs, t).
 
-        The engine must still hold the alpha of the result.
+        The engine must still have the alpha of the result.
         """
         F = self.engine.combined(result.weights).reshape(problem.n_outputs, -1)
         return np.asarray(F[:, self.test] + np.reshape(result.bias, (-1, 1)))
@@ -71,9 +73,8 @@ class FoldTrainer:
 
         Without weights the plan chooses the start. The rounding of the gap is not bounded.
         """
-        result = self.estimator._solve(
-            problem, engine, self.prepared, weights, deadline=self.deadline(), confirm=False
-        )
+        fit = Fit(self.estimator, self.prepared, deadline=self.deadline(), final=False)
+        result = fit.solve(problem, engine, weights)
         if self.notify is not None:
             self.notify(result)
         return result

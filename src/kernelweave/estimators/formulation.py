@@ -8,100 +8,24 @@ problems. The estimator prepares kernels and an engine (`Fit`), with which the f
 from __future__ import annotations
 
 import os
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..engines import Engine
 from ..kernels import Kernel
-from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..model.files.checkpoint import try_out
 from ..norms import Norm
 from ..optimization.methods.base import Method
-from ..optimization.plan import find_method
-from ..optimization.progress import Watch
+from ..optimization.plan import Workload, find_method
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from .fit import Fit
 from .merged_examples import MergedExamples, mergeable
-
-if TYPE_CHECKING:
-    from .base import MKLEstimator, Prepared
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Prepared kernels, the parameters of an estimator, and the limits of its fit.
-
-    Attributes
-    ----------
-    estimator : MKLEstimator
-    prepared : Prepared
-        Kernels and engine of all examples.
-    kernels : list of Kernel, optional
-        The kernels as the user gave them; None for default kernels.
-    deadline : float
-        Time of `time.monotonic` at which to stop.
-    watch : callable, optional
-        Displays progress.
-    """
-
-    estimator: MKLEstimator
-    prepared: Prepared
-    kernels: list[Kernel] | None = None
-    deadline: float = np.inf
-    watch: Watch | None = None
-
-    def solve(
-        self,
-        problem: Problem,
-        engine: Engine,
-        prepared: Prepared | None = None,
-        *,
-        deadline: float | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> Result:
-        """Solve one problem with the parameters of the estimator, by default until the deadline."""
-        return self.estimator._solve(
-            problem,
-            engine,
-            prepared or self.prepared,
-            deadline=self.deadline if deadline is None else deadline,
-            watch=self.watch,
-            checkpoint=checkpoint,
-        )
-
-    def solve_each(self, problems: list[Problem], engine: Engine) -> list[Result]:
-        """Solve problems one after the other, and remove their checkpoints if all are solved.
-
-        The remaining time is divided equally.
-        """
-        results: list[Result] = []
-        files = self._checkpoints(problems, engine)
-        for one, file in zip_longest(problems, files):
-            until = self.until(len(problems) - len(results))
-            results.append(self.solve(one, engine, deadline=until, checkpoint=file))
-        if all(file.done for file in files):
-            for file in files:
-                file.remove()
-        return results
-
-    def until(self, left: int) -> float:
-        """Return the deadline of the next of the problems that are left."""
-        now = time.monotonic()
-        return now + (self.deadline - now) / left
-
-    def _checkpoints(self, problems: list[Problem], engine: Engine) -> list[Checkpoint]:
-        """Return the checkpoint of each problem, or none if the estimator has none."""
-        estimator = self.estimator
-        if estimator.checkpoint is None:
-            return []
-        data = data_key(self.kernels, estimator.normalize, self.prepared.examples)
-        return checkpoints(estimator.checkpoint, problems, data, engine.n_kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +41,7 @@ class Solution:
     engine : Engine
         The engine of the problems.
     alpha : CSR matrix of shape (n_outputs, n), optional
-        The dual variables, if those of the results belong to some of the examples only.
+        The dual variables of all examples, if each result has those of a subset only.
     """
 
     results: list[Result]
@@ -149,9 +73,9 @@ class Formulation(ABC):
     shared : bool
         Whether the outputs share their weights.
     explained : bool
-        Whether held-out contributions to `outputs` are those of the model.
+        Whether `outputs` are the outputs of the model, so that held-out contributions explain it.
     keeps_kernels : bool
-        Whether the engine must tell the outputs of single kernels apart.
+        Whether solvers need the outputs of single kernels, not only their sum.
     fits : int
         Number of problems that are solved on the prepared engine.
     """
@@ -166,7 +90,7 @@ class Formulation(ABC):
     @property
     @abstractmethod
     def outputs(self) -> list[Problem]:
-        """A problem for each output, or class against the rest: default kernels are compared on it.
+        """A problem for each output, or class against the rest, to compare default kernels.
 
         They have all n examples, and the same costs.
         """
@@ -187,7 +111,7 @@ class Formulation(ABC):
         return isinstance(self.outputs[0], HardMarginProblem)
 
     def method(self, solver: object) -> Method:
-        """Return the method of a name; raise ValueError if it cannot serve the problems."""
+        """Return the method for `solver`; raise ValueError if it does not support the problems."""
         first = self.outputs[0]
         return find_method(solver, first.norm, first.loss, shared=self.shared)
 
@@ -195,6 +119,10 @@ class Formulation(ABC):
         """Raise an error if the checkpoints of the problems cannot be written."""
         if checkpoint is not None:
             try_out(checkpoint, len(self.targets) * (len(self.outputs) if self.shared else 1))
+
+    def workload(self, method: Method) -> Workload:
+        """Return what the engine must serve if the problems are solved by a method."""
+        return Workload([method], self.norms, shared=self.keeps_kernels, fits=self.fits)
 
     @abstractmethod
     def merged(self, merged: MergedExamples) -> Formulation:

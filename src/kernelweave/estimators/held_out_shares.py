@@ -3,7 +3,8 @@
 A narrow kernel memorises: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
 weights fixed, and the contributions to the held-out examples are compared with their targets.
-With fixed weights it has one kernel, the weighted sum, so that no kernel has outputs of its own.
+With fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not
+computed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..kernels.compile.normalized_kernels import weighted
 from ..kernels.compile.program import CompiledKernels
 from ..model.model import Model
 from ..norms import Lp
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
 from .held_out_sample import HeldOutSample, trial_of
@@ -33,10 +34,10 @@ from .held_out_sample import HeldOutSample, trial_of
 if TYPE_CHECKING:
     from .base import MKLEstimator
 
-LARGE = 0.1  # training share of a kernel, from which on a warning may name it
-INFLATED = 4.0  # training share over held-out share, from which on a warning names the kernel
+LARGE = 0.1  # warnings name kernels with at least this training share
+INFLATED = 4.0  # and with at least this ratio of training share to held-out share
 FEWEST_FOR_SHARES = 100  # examples below which held-out shares are too noisy for a warning
-NAMED = 3  # kernels that a warning names, at most
+NAMED = 3  # maximum number of kernels named in a warning
 
 
 def held_out_covariances(
@@ -67,7 +68,7 @@ def held_out_covariances(
     found = np.zeros((len(problems), weights.shape[1]))
     problems, costs, norm = sample.problems, sample.problems[0].C, Lp(np.inf)
     method = find_method("auto", norm, problems[0].loss, shared=False)
-    fits = len(problems) * len(sample.tests)
+    workload = Workload([method], [norm], fits=len(problems) * len(sample.tests))
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled, examples = trial._normalized(kernels, sample.X, costs)
@@ -75,9 +76,7 @@ def held_out_covariances(
             summed = weighted(compiled, theta)
             if not len(summed.varying):
                 continue
-            prepared = trial._with_engine(
-                summed, examples, costs, [method], [norm], shared=False, fits=fits
-            )
+            prepared = trial._with_engine(summed, examples, costs, workload)
             trainer = FoldTrainer(trial, prepared, trial._deadline)
             for output in range(row, len(problems), len(weights)):
                 problem = replace(problems[output], norm=norm)
@@ -110,7 +109,7 @@ def _trained(
 def _covariances(
     model: Model, held_out: Examples, responses: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """Return the covariance of each kernel's contributions with responses, shape (t,)."""
+    """Return the covariance of each kernel's contributions with `responses`, shape (t,)."""
     if model.coef.size == 0:
         return np.zeros(model.weights.shape[1])
     added = model.contributions_of(held_out, thread_count(n_jobs))[:, 0]

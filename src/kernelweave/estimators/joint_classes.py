@@ -16,10 +16,11 @@ from ..problem.crammer_singer import CrammerSingerRisk
 from ..problem.multinomial import MultinomialRisk
 from ..problem.problem import Problem
 from .classes import Classes
-from .formulation import Fit, Formulation, Solution
+from .fit import Fit
+from .formulation import Formulation, Solution
 from .merged_examples import MergedExamples
 
-LARGE = 1_000_000  # dual variables from which on a fit is worth a warning
+LARGE = 1_000_000  # number of dual variables from which on a fit warns about its time
 RISKS: dict[type, type[ClassRisk]] = {Logistic: MultinomialRisk, Hinge: CrammerSingerRisk}
 
 

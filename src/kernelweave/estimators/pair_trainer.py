@@ -1,4 +1,4 @@
-"""Training of pairs of classes (one against one), with weights of each pair or shared ones."""
+"""Training of pairs of classes (one against one), with separate or shared kernel weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ..optimization.run import Run
 from ..optimization.start import Uniform
 from ..problem.problem import Problem
 from ..problem.rounding import PairRounding
-from .formulation import Fit, Solution
+from .fit import Fit
+from .formulation import Solution
 
 if TYPE_CHECKING:
     from .one_vs_one import OneVsOne
@@ -40,7 +41,7 @@ class PairTrainer:
     pairs: OneVsOne
 
     def each(self) -> Solution:
-        """Solve each pair with weights of its own.
+        """Solve the pairs as separate problems, each with its own kernel weights.
 
         With one kernel, or a plain sum, the core solves all pairs at once. Pairs that do not reach
         the tolerance there, and all others, are solved one by one.
@@ -64,7 +65,7 @@ class PairTrainer:
             return Solution([result], [problem], engine)
         rounding = PairRounding.of(prepared.rounding, self.pairs.rows)
         prepared = replace(prepared, rounding=rounding, name="class pairs")
-        result = self.fit.solve(self.pairs.joint(), self._engine, prepared)
+        result = replace(self.fit, prepared=prepared).solve(self.pairs.joint(), self._engine)
         return self._solution([result], [result.alpha[part] for part in self._engine.slices])
 
     def _solution(self, results: list[Result], alphas: list[np.ndarray]) -> Solution:
@@ -74,7 +75,7 @@ class PairTrainer:
 
     @cached_property
     def _engine(self) -> ClassPairsEngine | None:
-        """The engine of all pairs, None if it does not serve the problem."""
+        """The engine of all pairs; None if it does not support the problem."""
         estimator, training_set = self.fit.estimator, self.fit.prepared.training_set
         limited = estimator.max_iter is not None or self.fit.deadline < np.inf
         plain = estimator.solver == "auto" and estimator.working_set == "auto"
@@ -109,5 +110,5 @@ class PairTrainer:
         prepared.engine.move_to(np.zeros(prepared.engine.n))
         engine = prepared.engine.subset(rows)
         prepared = replace(prepared, rounding=prepared.rounding.part(rows))
-        until = self.fit.until(len(self.pairs.pairs) - number)
-        return self.fit.solve(problem, engine, prepared, deadline=until)
+        fit = self.fit.share(len(self.pairs.pairs) - number)
+        return replace(fit, prepared=prepared).solve(problem, engine)

@@ -24,6 +24,7 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -49,7 +50,7 @@ ESTIMATORS = (
     "MKLSurvival", "MKLSurvivalCV",
 )  # fmt: skip
 NOT_SAVED = frozenset({"checkpoint"})  # a path is meaningless, or harmful, on another machine
-CLOCK = "seconds"  # of an entry of `history_`
+CLOCK = "seconds"  # key of the time in an entry of `history_`
 
 # Modules that register classes and that nothing above imports.
 NOT_YET_IMPORTED = (
@@ -158,6 +159,9 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> FittedEst
             return read_lsgkm(file) if foreign else _loaded(file, key)
         except MemoryError:
             raise
+        except BadZipFile as error:
+            advice = "it is no complete zip archive; pass a file that `save` has written"
+            raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {advice}") from error
         except Exception as error:  # a damaged file can cause any exception
             kind = "model of LS-GKM" if foreign else "kernelweave model"
             reason = str(error) or type(error).__name__
@@ -230,7 +234,7 @@ class Writer:
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
-        if hasattr(value, "for_file"):  # a simpler object represents it
+        if hasattr(value, "for_file"):  # files contain a simpler object in its place
             return self.encode(value.for_file())
         if entry := entry_of_class(type(value)):
             self.objects.append((entry, value))
