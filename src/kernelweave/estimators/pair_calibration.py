@@ -17,11 +17,12 @@ from ..kernels.compile.examples import Examples
 from ..model.model import Model
 from .calibration import Calibrator, calibrators
 from .cross_fit import FOLD_TOL
-from .formulation import Fit
+from .fit import Fit
 
 if TYPE_CHECKING:
-    from .base import MKLEstimator, Prepared
+    from .base import MKLEstimator
     from .one_vs_one import OneVsOne
+    from .prepared import Prepared
 
 LEAST = 1e-7  # smallest probability of a pair, as in LIBSVM
 BATCH = 2**24  # entries of the matrices that are solved at once
