@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two workers share the cores: with more BLAS threads each they would wait for one another.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
 .PHONY: demo check test test-all test-oldest docs docs-quick bench bench-page bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
@@ -25,15 +27,15 @@ demo: $(VENV)/installed
 
 # What a change must pass, in the order of cost: style and types, documents, all other tests.
 check: lint
-	$(BIN)/python -m pytest -x -n 2 tests/docs/test_docs.py tests/test_release.py
-	$(BIN)/python -m pytest -n 2 tests --ignore tests/docs/test_docs.py --ignore tests/test_release.py
+	$(PYTEST) -x tests/docs/test_docs.py tests/test_release.py
+	$(PYTEST) tests --ignore tests/docs/test_docs.py --ignore tests/test_release.py
 
 # The tests that take five minutes on two cores; test-all has all of them.
 test: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2 -m 'not slow' tests
+	$(PYTEST) -m 'not slow' tests
 
 test-all: $(VENV)/installed
-	$(BIN)/python -m pytest -n 2 tests
+	$(PYTEST) tests
 
 # The lowest versions of dependencies that pyproject.toml allows, on the oldest Python, in an environment of
 # its own: the tests that meet them (estimators, masters on HiGHS, frames, pictures, files, commands).
@@ -80,7 +82,7 @@ docs: SCRIPTS := /plot_
 docs-quick: SCRIPTS := /examples/plot_
 docs docs-quick: $(VENV)/sphinx
 	rm -rf docs/api/generated docs/gallery
-	KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	OPENBLAS_NUM_THREADS=1 KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -j auto -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.

@@ -46,7 +46,7 @@ def arguments(found: dict[str, str]) -> argparse.Namespace:
     parser.add_argument("--ours", action="store_true", help="without peers that take minutes")
     parser.add_argument("--cpu", action="store_true", help="CPU seconds, not those of the clock")
     parser.add_argument("--sizes", type=int, nargs="+", default=[], help="of some tables: examples")
-    parser.add_argument("--jobs", type=int, default=1, help="threads of our fits in large_noisy")
+    parser.add_argument("--jobs", type=int, default=1, help="threads of our fits, in some tables")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(found)):
         parser.error(f"no such table: {', '.join(unknown)}; there are {', '.join(found)}")

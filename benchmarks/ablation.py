@@ -366,7 +366,7 @@ ABLATIONS = (
     ),
     planned(
         "Hessian from recorded products (kernels with costly pairs)",
-        "optimization/steps/inner_hessian.py: seen_hessian",
+        "optimization/steps/inner_hessian.py: recorded_hessian",
         rewrite=each(InnerHessian, with_fields(recorded=False)),
     ),
     planned(

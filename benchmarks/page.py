@@ -57,7 +57,10 @@ def measure(names: list[str], settings: Settings) -> dict[str, Any]:
 
 def rendered(result: dict[str, Any]) -> str:
     """Return a table of the page as Markdown, with its command, date and machine."""
-    notes = [re.sub(r" is not in \S+\.$", ".", note) for note in result["notes"]]  # no folders
+    absent = re.findall(r"Left out: (\w+)\S* is not in \S+\.", "\n".join(result["notes"]))
+    notes = [note for note in result["notes"] if not note.startswith("Left out: ")]
+    if absent:
+        notes.append(f"Data sets that were not available: {', '.join(absent)}.")
     table = Table("", result["columns"], result["rows"], notes)
     source = f"`{result['command']}`, {result['date']}, {result['machine']}."
     return "\n".join([source, "", table.body(), ""])

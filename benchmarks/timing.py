@@ -6,6 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
@@ -58,8 +59,9 @@ def alternate(
 
 def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
     """Return what a function of a module returns in a new process, whose peak memory is its own."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
+    # Not a pool of multiprocessing: its workers may not have several threads, says joblib.
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def blas_threads(count: int) -> threadpool_limits:

@@ -46,6 +46,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "write_computation_times": False,
     "abort_on_example_error": True,
+    "parallel": True,  # as many examples at a time as `sphinx-build -j` says
 }
 
 html_theme = "pydata_sphinx_theme"

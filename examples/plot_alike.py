@@ -1,9 +1,9 @@
 """
-Kernels that are alike
-======================
+Similar kernels under different norms
+=====================================
 
-Six widths of one kernel and a column by itself. How alike are they, and what becomes of their
-weights under different norms?
+Six widths of one kernel, and a linear kernel of one column. The example draws the similarity of
+these kernels and their weights under different norms.
 """
 
 import matplotlib.pyplot as plt
@@ -18,13 +18,13 @@ y = X[:, 0] + np.cos(3 * X[:, 1]) + 0.4 * rng.normal(size=250) > 0
 kernels = [RBF(gamma=[0.2, 0.25, 0.3, 2.0, 2.2, 2.5]), Linear(columns=[0])]
 
 # %%
-# The alignment of two kernels is the cosine between their matrices: near 1, they say the same.
+# The alignment of two kernels is the cosine between their matrices; near 1 they are redundant.
 
 display = AlignmentDisplay.from_kernels(kernels, X)
 
 # %%
-# p = 1 picks one of those that are alike. p = 2 counts every one of them. The elliptic norm of
-# their alignments lets them share what one of them would get.
+# p = 1 selects one of several similar kernels. p = 2 gives weight to each of them. With the
+# elliptic norm of their alignments they share the weight of one kernel.
 
 E = kernel_alignment(kernels, X) + 1e-3 * np.eye(7)
 choices = {"p = 1": 1, "p = 2": 2, "elliptic": norms.Elliptic(E)}

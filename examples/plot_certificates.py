@@ -2,9 +2,8 @@
 Solvers and their certificates
 ==============================
 
-Every solver is judged by the same number, the relative duality gap: how far the model can be from
-the optimum. It is certified after every turn, so that solvers can be compared by what they have
-proved, and when.
+All solvers are compared by the same number, the relative duality gap, which bounds the distance of
+the model from the optimum. It is computed after every iteration.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,7 @@ y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=800) > 0
 widths = RBF(gamma=2.0 ** np.arange(-9, 3))
 
 # %%
-# Five ways to sparse weights, to a gap of one in 100,000.
+# Five solvers for sparse weights (p = 1), to a gap of 1e-5.
 
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for solver in ("auto", "cutting-plane", "level", "gradient", "skm"):
@@ -31,7 +30,7 @@ ax.set(xscale="log", xlim=(2e-2, None))
 legend = ax.legend(frameon=False)
 
 # %%
-# They end at the same weights. The last of them, and what it proved:
+# They end at the same weights. The last solver, its gap and its plan:
 
 print(model.weights_.round(3))
 print(f"between {model.dual_objective_:.4f} and {model.primal_objective_:.4f}")

@@ -1,9 +1,9 @@
 """
-Weights for every class
-=======================
+Kernel weights of every class
+=============================
 
-Ten handwritten digits, eight by eight pixels. Each row of pixels has a kernel, and each digit
-learns its own weights: which rows tell it from the others?
+Ten handwritten digits of eight by eight pixels. Each row of pixels has a kernel, and each digit
+learns its own weights: which rows distinguish it from the other digits?
 """
 
 import matplotlib.pyplot as plt
@@ -20,12 +20,12 @@ model = MKLClassifier(rows, norm=1.2).fit(X[:1200], y[:1200])
 print(f"accuracy {model.score(X[1200:], y[1200:]):.3f}")
 
 # %%
-# A row of colours for each digit.
+# The weights of all kernels, one row of colours per digit.
 
 display = WeightsDisplay(model.weights_, list(rows), model.classes_).plot()
 
 # %%
-# The weights beside a digit each: dark rows are those that the model looks at.
+# The weights beside an image of each digit: dark rows have large weights.
 
 fig, axes = plt.subplots(1, 10, figsize=(11, 1.6), layout="constrained")
 for ax, digit, weights in zip(axes, model.classes_, model.weights_, strict=True):

@@ -1,9 +1,9 @@
 """
-Was learning the weights worth it?
-==================================
+Learned weights, plain sum and best single kernel
+=================================================
 
 ``compare`` scores the learned combination, the plain sum of the kernels and the best single kernel
-on the same folds. For each of them C is chosen inside the training folds.
+on the same folds. C is chosen for each model inside the training folds.
 """
 
 import numpy as np
@@ -16,13 +16,13 @@ X = rng.normal(size=(300, 12))
 y = np.sin(3 * X[:, 0]) + np.sin(3 * X[:, 1]) + 0.4 * rng.normal(size=300) > 0
 
 # %%
-# Two of twelve columns matter, each by itself. A kernel for each column, with a learned weight, can
-# find them; in the plain sum the noise of the others counts as much.
+# Two of twelve columns determine the class. With one kernel per column, learned weights select
+# them. In the plain sum all columns have the same weight, noise included.
 
 result = compare(MKLClassifier(per_feature(RBF(1.0))), X, y, cv=4, Cs=[0.3, 3], norms=[1])
 print(result)
 
 # %%
-# A grey line is a fold, a bar the mean.
+# Grey lines are folds, and bars are means.
 
 display = result.plot()

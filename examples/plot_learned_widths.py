@@ -1,9 +1,10 @@
 """
-Which columns matter together?
-==============================
+Learned widths of single columns
+================================
 
-Columns of noise spoil a kernel on all columns. ``MKLWidths`` learns a width for each column,
-by gradients around certified fits; ``MKLKernelPCA`` shows what the learned kernel sees.
+Noise columns reduce the accuracy of a kernel on all columns. ``MKLWidths`` learns a width for each
+column by gradient descent, with a certified fit in each step. ``MKLKernelPCA`` draws the examples
+in the feature space of the learned kernel.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ X = rng.normal(size=(200, 6))
 y = X[:, 0] * X[:, 1] > 0
 
 # %%
-# The classes depend on the product of columns 0 and 1, which neither column shows alone.
+# The class is the sign of the product of columns 0 and 1, and is independent of each single column.
 
 grid = MKLClassifier(RBF(gamma=np.geomspace(1e-3, 1e3, 20) / 6), norm=1, C=1.0).fit(X, y)
 model = MKLWidths(MKLClassifier(RBF(gamma="learn"), C=1.0), ard=True, starts=1).fit(X, y)

@@ -1,9 +1,9 @@
 """
-A motif anywhere
-================
+A motif at any position
+=======================
 
-Half of the sequences hold GATT.CAGGA somewhere, with a letter that varies. Gapped k-mers find it,
-and the scores of single letters show where it is.
+Half of the sequences contain GATT.CAGGA at a random position, where "." is any letter. A gapped
+k-mer kernel finds the motif, and the scores of single letters show its position.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ model = MKLClassifier(GappedKmer(l=8, k=5), normalize="unit").fit(X[:400], y[:40
 print(f"accuracy on new sequences {model.score(X[400:], y[400:]):.2f}")
 
 # %%
-# What each letter adds to the score of three new sequences. The grey stretch is where the motif was
-# put; the letter that varies counts for nothing.
+# Contribution of each letter to the scores of three new sequences. The motif was placed in the grey
+# interval; its variable letter contributes nothing.
 
 chosen = [401, 405, 409]
 scores = letter_scores(model, [X[i] for i in chosen])

@@ -1,9 +1,9 @@
 """
-What is unlike the others
-=========================
+Outlier detection
+=================
 
-``MKLOneClass`` learns where the examples are, without labels. At most a part ``nu`` of them is left
-outside.
+``MKLOneClass`` learns a region that contains most of the examples, without labels. At most a
+fraction ``nu`` of them is outside.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ angle = rng.uniform(0, np.pi, size=300)
 X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.12 * rng.normal(size=(300, 2))
 
 # %%
-# The line is where the score is zero; what is outside is new.
+# On the line the score is zero. Points outside are outliers.
 
 grid = np.stack(np.meshgrid(np.linspace(-1.8, 1.8, 120), np.linspace(-0.9, 1.8, 90)), axis=-1)
 fig, axes = plt.subplots(1, 3, figsize=(11, 3), sharey=True, layout="constrained")

@@ -1,9 +1,9 @@
 """
-A curve in parts
-================
+Contributions of kernels to a regression
+========================================
 
-A fast wave on a slow one on a slope. Kernels of three widths learn it together, and
-``contributions`` takes the prediction apart: what does each width add?
+The target is the sum of a fast wave, a slow wave and a slope. The model has kernels of three
+widths, and ``contributions`` splits the prediction into the contribution of each kernel.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ for name, weight in zip(model.kernel_names_, model.weights_, strict=True):
     print(f"{weight:.2f} {name}")
 
 # %%
-# The parts add up to the prediction, but for the constant.
+# The contributions and the intercept add up to the prediction.
 
 x = np.linspace(0, X.max(), 600)[:, None]
 parts = model.contributions(x)

@@ -1,9 +1,9 @@
 """
-How sure are the weights?
-=========================
+Uncertainty of kernel weights
+=============================
 
-A weight is an estimate. ``bootstrap_weights`` fits the model on resampled data, which shows how far
-a weight moves, and on permuted labels, which shows how large it gets by chance.
+A weight is an estimate. ``bootstrap_weights`` fits the model on bootstrap samples, which shows the
+variation of the weights, and on permuted labels, which shows their size by chance.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=200) > 0
 kernels = {f"column {c}": RBF(0.5, columns=[c]) for c in range(14)}
 
 # %%
-# Columns 0 and 1 matter. A line spans the weights of nine in ten bootstrap samples; filled marks
-# are larger than chance explains.
+# Columns 0 and 1 matter. Lines span 90 % of the bootstrap samples. Filled marks are significantly
+# larger than with permuted labels.
 
 model = MKLClassifier(kernels, norm=2, C=0.3)
 found = bootstrap_weights(model, X, y, n=40, n_permutations=39)

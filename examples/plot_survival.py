@@ -3,7 +3,7 @@ Survival of patients with several omics tables
 ==============================================
 
 Four omics tables and a clinical table of the same patients, some of whom are absent from a table,
-and censored times. ``MKLSurvival`` learns how much each table counts in Cox's proportional hazards
+and censored times. ``MKLSurvival`` learns the weight of each table in Cox's proportional hazards
 model.
 """
 
@@ -58,8 +58,8 @@ print(f"chosen: p = {search.norm_:.3g}, C = {search.C_:g}; duality gap {search.d
 print(f"concordance {search.score(X[test], y.iloc[test]):.2f}")
 
 # %%
-# Is it better than Cox's model of the clinical table alone? One split says little: repeat it. The
-# error of the mean is a lower bound, since splits overlap.
+# Is it better than Cox's model of the clinical table alone? A single split is too noisy, so there
+# are ten. The standard error of the mean is a lower bound, since splits overlap.
 
 ahead = []
 for _ in range(10):
@@ -101,9 +101,9 @@ left.set(xlabel="months", ylabel="survival", xlim=(0, 100), ylim=(0, 1))
 left.legend(frameon=False)
 
 # %%
-# On the right, a line spans the weights of nine in ten bootstrap samples at p = 4/3. Filled marks
+# On the right, lines span 90 % of the bootstrap samples at p = 4/3. Filled marks
 # would be larger than those of permuted times. There are none: risks are predicted well, but 200
-# patients are too few to say which single table does it.
+# patients are too few to identify the table that does it.
 
 model = MKLSurvival(kernels, norm=4 / 3, C=search.C_)
 found = bootstrap_weights(model, X[train], y.iloc[train], n=30, n_permutations=30)

@@ -1,9 +1,9 @@
 """
-Which columns of a table matter
-===============================
+Important columns of a mixed table
+==================================
 
-A table of numbers, categories and texts says whether a customer comes back. Every column has a
-kernel of its own, and the model learns a weight for each.
+A table with numbers, categories and texts predicts whether a customer returns. Every column has its
+own kernel, and the model learns a weight for each.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,8 @@ X, y = make_mixed_table(500, random_state=0)
 X.head(3)
 
 # %%
-# Numbers that are close are alike, equal categories are alike, and texts that share words are.
+# Examples are similar if their numbers are close, their categories equal, or if their texts share
+# words.
 
 numbers = ["age", "spend", "noise 1", "noise 2", "noise 3"]
 kernels = {column: RBF("scale", columns=column) for column in numbers}
@@ -25,7 +26,7 @@ kernels["review"] = BagOfWords(columns="review")
 
 # %%
 # With ``norm=1`` most weights are zero. With ``norm=2`` the columns that do not matter keep small
-# ones. Only the age, the city and the review were used when the table was made up.
+# ones. Only the age, the city and the review determine the class in these generated data.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
 for ax, p in zip(axes, (1, 2), strict=True):
@@ -34,6 +35,7 @@ for ax, p in zip(axes, (1, 2), strict=True):
     ax.set_title(f"norm={p}")
 
 # %%
-# A weight says how much a column may count. How much it does count is its share of the decisions.
+# A weight is the factor of a kernel. The share of a column is its part of the variation of the
+# decision values.
 
 model.weights_frame(by="view").round(2)

@@ -3,8 +3,8 @@ Tables with absent patients
 ===========================
 
 Three measurements of the same patients, each of which lacks some of them, and a clinical table.
-Every view has a kernel. A patient who is absent from a view is at the mean of the others there, and
-the views that have the patient stand for those that have not.
+Every view has a kernel. If a patient is absent from a view, the view contributes nothing, and the
+contributions of the other views are scaled up.
 """
 
 import matplotlib.pyplot as plt
@@ -38,15 +38,15 @@ y = ill.loc[X.index]
 print(X)
 
 # %%
-# No patient has to be thrown away.
+# All patients are used in training.
 
 kernels = {name: RBF("median") for name in X.names}
 model = MKLClassifier(kernels, norm=1).fit(X, y)
 print(f"accuracy {cross_val_score(model, X, y, cv=5).mean():.2f}")
 
 # %%
-# The picture on the left shows who is absent where, the one on the right what was learned. The view
-# without any signal, methylation, has next to no weight.
+# The left picture shows which patients are absent from which view, the right one the learned
+# weights. Methylation, the view without signal, has hardly any weight.
 
 present = np.array([~pd.isna(X[name]).all(axis=1) for name in X.names])
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 2.8), layout="constrained")

@@ -1,9 +1,9 @@
 """
-Which p?
-========
+Choosing p
+==========
 
-Two Gaussians differ in some of 50 features, and every feature has a kernel. How many features
-differ decides which norm on the weights is best (Kloft et al., 2011, section 6.1).
+Two Gaussians differ in some of 50 features, and every feature has a kernel. The best norm of the
+weights depends on the number of features that differ (Kloft et al., 2011, section 6.1).
 """
 
 import matplotlib.pyplot as plt
@@ -31,8 +31,8 @@ def error(p, relevant):
 
 
 # %%
-# Where one feature counts, norms near p = 1 find it. Where all of them do, the plain sum
-# (p = inf) is best, and p = 1 throws away what it needs.
+# If one feature differs, norms near p = 1 are best. If all differ, the plain sum (p = inf) is best,
+# and p = 1 discards useful features.
 
 fig, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for relevant, colour in ((1, "C0"), (9, "C1"), (50, "C2")):

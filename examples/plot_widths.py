@@ -1,10 +1,11 @@
 """
-Widths that follow the data
-===========================
+Learned weights of RBF widths
+=============================
 
-How wide should an RBF kernel be? Take many widths and learn their weights. Two stars lie one inside
-the other. While they nearly touch, only a narrow kernel tells them apart. As the outer one grows,
-the weight wanders to wider kernels (Sonnenburg et al., 2006, figure 2).
+Instead of choosing the width of an RBF kernel, take many widths and learn their weights. The
+classes are two stars, one inside the other. If they nearly touch, only a narrow kernel separates
+them. As the outer star grows, the weight moves to wider kernels (Sonnenburg et al., 2006, figure
+2).
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +24,7 @@ for row, radius in enumerate(radii):
     weights[row] = model.fit(X, y).weights_
 
 # %%
-# Each line is the weight of a width, over the distance of the stars.
+# Each line is the weight of one width against the distance of the stars.
 
 fig, (left, middle, right) = plt.subplots(
     1, 3, figsize=(11, 3.4), width_ratios=(1, 1, 1.8), layout="constrained"

@@ -177,6 +177,8 @@ void bind_dense(nb::module_& m) {
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def_prop_ro("keeps_products", &Engine::keeps_products,
                    "Whether the cache has room for all that products keep.")
+      .def_prop_ro("has_products", &Engine::has_products,
+                   "Whether `products` returns the matrices; the question builds no tables.")
       .def_prop_ro("products_are_fixed", &Engine::products_are_fixed)
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
            "The matrices of the kernels; None where products are no cheaper than rows, or must "
@@ -271,11 +273,11 @@ void bind_class_pairs(nb::module_& m) {
           "quadratic",
           [](const ClassPairs& pairs, Vector alpha) {
             require(int64_t(alpha.shape(0)) == pairs.n(), "quadratic: one alpha per example");
-            Out out = make_array({size_t(pairs.n_pairs()), size_t(pairs.n_kernels())});
+            Out out = make_array({size_t(pairs.n_kernels())});
             without_lock([&] { pairs.quadratic(alpha.data(), out.data()); });
             return out;
           },
-          "alpha"_a, "alpha' K_m alpha of every pair and kernel, (pairs, M).");
+          "alpha"_a, "alpha' K_m alpha of every kernel, summed over the pairs, (M,).");
 }
 
 Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {
@@ -303,6 +305,8 @@ void bind_linear(nb::module_& m) {
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
       .def_prop_ro("keeps_products", &LinearEngine::keeps_products)
+      .def_prop_ro("has_products", &LinearEngine::has_products,
+                   "Whether `products(keep=True)` returns the matrices; builds no tables.")
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)

@@ -189,11 +189,13 @@ void bind_evaluate(nb::module_& m) {
       "program"_a, "a"_a, "b"_a, "coef"_a, "weights"_a, "n_jobs"_a = 1);
   m.def(
       "sum_each",
-      [](const Program& program, const Side& a, const Side& b, Vector coef, int n_jobs) {
+      [](const Program& program, const Side& a, const Side& b, Matrix coef, int n_jobs) {
         check_threads(n_jobs);
-        require(int64_t(coef.shape(0)) == a.n, "sum_each: one number per example");
-        Out out = make_array({size_t(program.n_kernels()), size_t(b.n)});
-        without_lock([&] { sum_each(program, a, b, coef.data(), n_jobs, out.data()); });
+        require(int64_t(coef.shape(1)) == a.n, "sum_each: coef must be (outputs, n)");
+        const size_t outputs = coef.shape(0);
+        Out out = make_array({outputs, size_t(program.n_kernels()), size_t(b.n)});
+        without_lock(
+            [&] { sum_each(program, a, b, coef.data(), int64_t(outputs), n_jobs, out.data()); });
         return out;
       },
       "program"_a, "a"_a, "b"_a, "coef"_a, "n_jobs"_a = 1);

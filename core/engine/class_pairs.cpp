@@ -4,7 +4,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "engine/evaluate.h"
 #include "engine/sweep.h"
 #include "solvers/conjugates.h"
 
@@ -17,6 +16,7 @@ constexpr int64_t kSmoPerExample = 50, kLeastSmo = 1000;
 // The constant model counts as optimal if P0 - D is below this fraction of P0.
 constexpr double kNoImprovement = 1e-10;
 constexpr double kLeastTolerance = 1e-13;
+constexpr int64_t kNormParts = 16;  // parts of the pairs that have sums of their own
 
 // The loss at output f, computed from the conjugate: the maximum over a of -a f - conj_i(a). The
 // term must have no entropy.
@@ -470,35 +470,72 @@ void ClassPairs::outputs(const double* alpha, double* out) const {
   });
 }
 
-void ClassPairs::quadratic(const double* alpha, double* out) const {
-  run_team(threads_, n_pairs(), [&](int64_t p, int) {
-    const Pair& pair = pairs_[p];
-    double* sums = out + p * n_kernels();
-    std::fill_n(sums, n_kernels(), 0.0);
-    const auto support = [&](int64_t from, int64_t n, std::vector<double>& coef) {
-      std::vector<int64_t> ids;
-      for (int64_t i = 0; i < n; ++i)
-        if (const double a = alpha[pair.first + from + i]; a != 0.0) {
-          ids.push_back(i);
-          coef.push_back(a);
-        }
-      return ids;
-    };
-    std::vector<double> coef_a, coef_b, own(n_kernels());
-    const Side a = classes_[pair.a].subset(support(0, pair.n_a, coef_a));
-    const Side b = classes_[pair.b].subset(support(pair.n_a, pair.n_b, coef_b));
-    for (const auto& [side, coef] : {std::pair(&a, &coef_a), std::pair(&b, &coef_b)}) {
-      if (side->n == 0) continue;
-      kw::quadratic(*program_, *side, coef->data(), own.data());
-      for (int64_t m = 0; m < n_kernels(); ++m) sums[m] += own[m];
-    }
-    const std::vector<int64_t> rows = all_ids(a.n);
-    sweep({*program_, a, rows, b, 1}, [&](int64_t r, const RowView& view, double* stack, int64_t) {
-      program_->run(program_->groups(), view, stack, [&](int64_t m, const double* values) {
-        sums[m] += 2.0 * coef_a[r] * simd().dot(coef_b.data() + view.j0, values, view.n);
-      });
-    });
+void ClassPairs::add_norms(const RowView& view, double* stack, double factor, const double* others,
+                           bool diagonal, Norms& norms) const {
+  const int64_t once = diagonal ? 1 : 0;  // a pair of examples off the diagonal stands for two
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    const auto moments = simd().cells->moments;
+    moments(view.planes[p], profiles_[p].grid(), factor, others, norms.moments[p].data(), once);
+    moments(view.planes[p] + once, profiles_[p].grid(), 2.0 * factor, others + once,
+            norms.moments[p].data(), view.n - once);
+  }
+  if (!profiles_.empty()) return;
+  program_->run(program_->groups(), view, stack, [&](int64_t m, const double* values) {
+    const double twice = 2.0 * simd().dot(others, values, view.n);
+    norms.sums[m] += factor * (diagonal ? twice - others[0] * values[0] : twice);
   });
+}
+
+void ClassPairs::add_norms(const Pair& pair, const double* alpha, Norms& norms) const {
+  struct Support {
+    Side side;
+    std::vector<double> alpha;
+  };
+  const auto support = [&](int64_t c, int64_t from) {
+    std::vector<int64_t> ids;
+    std::vector<double> values;
+    for (int64_t i = 0; i < classes_[c].n; ++i)
+      if (alpha[from + i] != 0.0) {
+        ids.push_back(i);
+        values.push_back(alpha[from + i]);
+      }
+    return Support{classes_[c].subset(ids), std::move(values)};
+  };
+  const Support a = support(pair.a, pair.first), b = support(pair.b, pair.first + pair.n_a);
+  const auto block = [&](const Support& rows, const Support& columns, bool upper) {
+    const std::vector<int64_t> ids = all_ids(rows.side.n);
+    sweep(
+        {*program_, rows.side, ids, columns.side, 1},
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
+          add_norms(view, stack, rows.alpha[r], columns.alpha.data() + view.j0,
+                    upper && view.j0 == r, norms);
+        },
+        Pairs{.upper = upper});
+  };
+  block(a, a, true);
+  block(b, b, true);
+  block(a, b, false);
+}
+
+void ClassPairs::quadratic(const double* alpha, double* out) const {
+  // The number of parts does not depend on the number of threads: otherwise the rounding would.
+  const int64_t count = std::min(n_pairs(), kNormParts);
+  std::vector<Norms> parts(count);
+  run_team(threads_, count, [&](int64_t part, int) {
+    Norms& norms = parts[part];
+    norms.sums.assign(n_kernels(), 0.0);
+    for (const Profile& profile : profiles_)
+      norms.moments.emplace_back(profile.grid().cells() * kTerms, 0.0);
+    for (int64_t p = part; p < n_pairs(); p += count) add_norms(pairs_[p], alpha, norms);
+  });
+  std::fill_n(out, n_kernels(), 0.0);
+  for (const Norms& norms : parts) simd().add(norms.sums.data(), out, n_kernels());
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    Buffer<double>& total = parts[0].moments[p];
+    for (int64_t part = 1; part < count; ++part)
+      simd().add(parts[part].moments[p].data(), total.data(), int64_t(total.size()));
+    profiles_[p].integrate(*program_, total.data(), out);
+  }
 }
 
 }  // namespace kw

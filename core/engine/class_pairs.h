@@ -17,6 +17,7 @@
 #include "engine/profile.h"
 #include "kernels/program.h"
 #include "solvers/subproblem.h"
+#include "system/recycled.h"
 
 namespace kw {
 
@@ -49,7 +50,7 @@ class ClassPairs {
              double* alpha, double* outputs, double* gaps) const;
   // out: the combined outputs of alpha, pair by pair.
   void outputs(const double* alpha, double* out) const;
-  // out (pairs x M): alpha' K_m alpha of each pair.
+  // out (M): alpha' K_m alpha, summed over all pairs.
   void quadratic(const double* alpha, double* out) const;
 
  private:
@@ -63,6 +64,16 @@ class ClassPairs {
   struct Scratch {
     std::vector<double> tile, stack;
   };
+  // Sums for alpha' K_m alpha: of each kernel, or moments of each plane (engine/profile.h).
+  struct Norms {
+    std::vector<double> sums;
+    std::vector<Buffer<double>> moments;
+  };
+  // Adds one row of a block, factor * others, or all blocks of a pair. `diagonal`: the first column
+  // of the row is its own example.
+  void add_norms(const RowView& view, double* stack, double factor, const double* others,
+                 bool diagonal, Norms& norms) const;
+  void add_norms(const Pair& pair, const double* alpha, Norms& norms) const;
   // Calls visit(r, j0, values, n) with the kernel values of row r, an example of class a, and
   // examples [j0, j0 + n) of class b.
   template <typename Visit>

@@ -37,7 +37,7 @@ void Engine::add(IdSpan ids, std::span<const double> delta) {
 }
 
 std::unique_ptr<Products> Engine::products() const {
-  if (!keeps_products() && !linear_.keeps_parts()) return nullptr;
+  if (!has_products()) return nullptr;
   return linear_.products(rows_->cache_bytes(), rows_->threads());
 }
 

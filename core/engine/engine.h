@@ -33,6 +33,10 @@ class Engine {
   void add(IdSpan ids, std::span<const double> delta);
   // True if the cache has enough memory for everything that matrix-vector products keep.
   bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
+  // True if `products` returns the kernel matrices. This builds no tables.
+  bool has_products() const {
+    return (keeps_products() || linear_.keeps_parts()) && linear_.multiplies();
+  }
   // True if most of the time of a product does not depend on the number of examples.
   bool products_are_fixed() const { return linear_.products_are_fixed(); }
   // The kernel matrices as operators for matrix-vector products; null if products are no cheaper

@@ -1,5 +1,6 @@
 #include "engine/evaluate.h"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,35 @@
 #include "system/recycled.h"
 
 namespace kw {
+namespace {
+
+// The outputs that use an example, with their coefficients, in order of the examples. With one
+// against one only few do.
+class Users {
+ public:
+  // coef: (outputs, n).
+  Users(const double* coef, int64_t outputs, int64_t n) : first_(n + 1, 0) {
+    for (int64_t c = 0; c < outputs; ++c)
+      for (int64_t r = 0; r < n; ++r) first_[r + 1] += coef[c * n + r] != 0.0;
+    for (int64_t r = 0; r < n; ++r) first_[r + 1] += first_[r];
+    users_.resize(first_[n]);
+    std::vector<int64_t> next(first_.begin(), first_.end() - 1);
+    for (int64_t c = 0; c < outputs; ++c)
+      for (int64_t r = 0; r < n; ++r)
+        if (const double one = coef[c * n + r]; one != 0.0) users_[next[r]++] = {c, one};
+  }
+
+  std::span<const std::pair<int64_t, double>> of(int64_t r) const {
+    return std::span(users_).subspan(first_[r], first_[r + 1] - first_[r]);
+  }
+
+ private:
+  std::vector<int64_t> first_;
+  std::vector<std::pair<int64_t, double>> users_;
+};
+
+}  // namespace
+
 // By tiles that are copied to a contiguous buffer: whole columns of a matrix of 2^k columns would
 // share one set of the cache.
 void mirror_upper(double* matrix, int64_t n) {
@@ -85,28 +115,18 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
             const double* weights, int64_t outputs, int threads, double* out) {
   program.check(a, b);
   const int64_t kernels = program.n_kernels();
-  const std::vector<int64_t> rows = all_ids(a.n);
   std::fill_n(out, outputs * b.n, 0.0);
   std::vector<double> used(kernels, 0.0);
   for (int64_t c = 0; c < outputs; ++c)
     for (int64_t m = 0; m < kernels; ++m)
       if (weights[c * kernels + m] != 0.0) used[m] = 1.0;
-  // The outputs that use an example, in order of the examples. With one against one only few do.
-  std::vector<int64_t> first(a.n + 1, 0);
-  for (int64_t c = 0; c < outputs; ++c)
-    for (int64_t r = 0; r < a.n; ++r) first[r + 1] += coef[c * a.n + r] != 0.0;
-  for (int64_t r = 0; r < a.n; ++r) first[r + 1] += first[r];
-  std::vector<std::pair<int64_t, double>> users(first[a.n]);
-  std::vector<int64_t> next(first.begin(), first.end() - 1);
-  for (int64_t c = 0; c < outputs; ++c)
-    for (int64_t r = 0; r < a.n; ++r)
-      if (const double one = coef[c * a.n + r]; one != 0.0) users[next[r]++] = {c, one};
+  const Users users(coef, outputs, a.n);
   const std::vector<Group> groups = program.groups_with(used.data());
+  const std::vector<int64_t> rows = all_ids(a.n);
   sweep({program, a, rows, b, threads},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
-            for (int64_t u = first[r]; u < first[r + 1]; ++u) {
-              const auto& [c, one] = users[u];
+            for (const auto& [c, one] : users.of(r)) {
               const double factor = weights[c * kernels + m] * one;
               if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
             }
@@ -114,19 +134,27 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
         });
 }
 
-void sum_each(const Program& program, const Side& a, const Side& b, const double* coef, int threads,
-              double* out) {
+void sum_each(const Program& program, const Side& a, const Side& b, const double* coef,
+              int64_t outputs, int threads, double* out) {
   program.check(a, b);
-  const int64_t kernels = program.n_kernels();
+  const int64_t kernels = program.n_kernels(), each = kernels * b.n;
   const std::vector<int64_t> rows = all_ids(a.n);
-  std::fill_n(out, kernels * b.n, 0.0);
-  if (LinearPlan(program, a, b).add(rows, {coef, size_t(a.n)}, threads, out)) return;
-  std::vector<double> each(kernels * kernels, 0.0), repeated;
-  for (int64_t m = 0; m < kernels; ++m) {
-    each[m * (kernels + 1)] = 1.0;
-    repeated.insert(repeated.end(), coef, coef + a.n);
-  }
-  decide(program, a, b, repeated.data(), each.data(), kernels, threads, out);
+  const LinearPlan plan(program, a, b);
+  std::fill_n(out, outputs * each, 0.0);
+  int64_t done = 0;
+  while (done < outputs &&
+         plan.add(rows, {coef + done * a.n, size_t(a.n)}, threads, out + done * each))
+    ++done;
+  if (done == outputs) return;
+  std::fill_n(out, done * each, 0.0);
+  const Users users(coef, outputs, a.n);
+  sweep({program, a, rows, b, threads},
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
+          program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+            for (const auto& [c, one] : users.of(r))
+              simd().axpy(one, values, out + c * each + m * b.n + view.j0, view.n);
+          });
+        });
 }
 
 }  // namespace kw

@@ -24,8 +24,8 @@ void quadratic(const Program& program, const Side& a, const double* coef, double
 void decide(const Program& program, const Side& a, const Side& b, const double* coef,
             const double* weights, int64_t outputs, int threads, double* out);
 
-// out (M x b.n): out[m, j] = sum_i coef[i] k_m(a_i, b_j).
-void sum_each(const Program& program, const Side& a, const Side& b, const double* coef, int threads,
-              double* out);
+// out (outputs x M x b.n): out[c, m, j] = sum_i coef[c, i] k_m(a_i, b_j).
+void sum_each(const Program& program, const Side& a, const Side& b, const double* coef,
+              int64_t outputs, int threads, double* out);
 
 }  // namespace kw

@@ -36,7 +36,7 @@ void LinearEngine::add(IdSpan ids, std::span<const double> delta, const double* 
 }
 
 std::unique_ptr<Products> LinearEngine::products(bool keep) const {
-  if (keep && !keeps_products() && !plan_.keeps_parts()) return nullptr;
+  if (keep && !has_products()) return nullptr;
   return plan_.products(keep ? cache_bytes_ : 0, threads_);
 }
 

@@ -32,6 +32,8 @@ class LinearEngine {
   void add(IdSpan ids, std::span<const double> delta, const double* weights, double* out) const;
   // True if the cache has enough memory for everything that products keep.
   bool keeps_products() const { return plan_.product_bytes() <= cache_bytes_; }
+  // True if `products(true)` returns the kernel matrices. This builds no tables.
+  bool has_products() const { return keeps_products() || plan_.keeps_parts(); }
   // out[m]: bytes that products of kernel m keep.
   void product_bytes(double* out) const { plan_.product_bytes(out); }
   // The kernel matrices on all examples as operators; null if they need more memory than is left.

@@ -4,7 +4,7 @@ The support kernel machine (Bach et al., 2004)
 
 Figure 2 of *Multiple kernel learning, conic duality, and the SMO algorithm*: time against the
 number of kernels and of examples, beside a cone program. The data here are scikit-learn's breast
-cancer table. :doc:`What agrees with the paper </papers/bach-2004>`.
+cancer table. :doc:`Agreement with the paper </papers/bach-2004>`.
 """
 
 import os
@@ -43,7 +43,7 @@ def seconds(n, m, solver):
 
 
 # %%
-# Growing numbers of kernels and of examples. The cone program keeps all kernel matrices.
+# Time against the numbers of kernels and examples. The cone program stores all kernel matrices.
 
 kernels = [3, 6, 12, 24, 48, 96] if FULL else [3, 6, 12, 24]
 examples = [100, 200, 400, 569]
@@ -61,8 +61,8 @@ axes[1].loglog(examples, by_examples, "o-")
 text = axes[1].set(xlabel="examples (4 kernels)")
 
 # %%
-# Sparsification: among solutions that are optimal to the same tolerance, one with fewer kernels.
-# The conditions of optimality: kernels with weight have all the same, largest energy.
+# Sparsification: a solution with fewer kernels that is optimal to the same tolerance.
+# The optimality conditions: all kernels with weight have the same squared block norm, the largest.
 
 spread, model = seconds(300, 24, SKM())
 _, sparse = seconds(300, 24, SKM(sparsify=True))

@@ -1,10 +1,10 @@
 """
-From sparse to uniform truths (Kloft et al., 2011)
-==================================================
+From one relevant kernel to all (Kloft et al., 2011)
+====================================================
 
-Figure 3 of *lp-norm multiple kernel learning*: two Gaussians in 50 dimensions, a linear kernel for
-each, of which 50 to 1 matter. Which norm errs least, and which finds the true weights?
-:doc:`What agrees with the paper </papers/kloft-2011>`.
+Figure 3 of *lp-norm multiple kernel learning*: two Gaussians in 50 dimensions with a linear kernel
+per dimension, of which 50 to 1 are informative. The example compares test errors and the errors of
+the learned weights for several norms. :doc:`Agreement with the paper </papers/kloft-2011>`.
 """
 
 import os
@@ -44,7 +44,8 @@ def one_sample(n, relevant, seed, norm):
 
 # %%
 # Test errors and errors of the model (the distance of the learned weights from the true ones, both
-# of length 1). p = 1 wins where one kernel matters, the plain sum where all do, p in between.
+# of length 1). p = 1 is best if one kernel is informative, the plain sum if all are, and other p in
+# between.
 
 sizes = [50, 800] if FULL else [50]
 errors = {}

@@ -2,11 +2,11 @@
 Edges of a network from products of kernels (Kloft et al., 2011)
 ================================================================
 
-Section 6.4 of *lp-norm multiple kernel learning* predicts edges of a network of enzymes, where the
-plain sum of a few moderate kernels was best. Here an edge joins a drug and a protein: kernels are
-products of a matrix of drugs and one of proteins. At the end an edge has a number: how a line of
-cells responds to a drug.
-:doc:`What agrees with the paper </papers/kloft-2011>`.
+Section 6.4 of *lp-norm multiple kernel learning* predicts edges of a network of enzymes; there the
+plain sum of a few moderately informative kernels was best. Here an edge joins a drug and a protein,
+and kernels are products of a drug matrix and a protein matrix. The last part predicts a number for
+each edge: the response of a cell line to a drug. :doc:`What agrees with the paper
+</papers/kloft-2011>`.
 """
 
 import os
@@ -74,8 +74,9 @@ def some_pairs(edges, n, seed=0):
 
 
 # %%
-# Folds are sets of drugs: what is asked is which proteins a new drug meets. Kernels are the sums of
-# all matrices of one kind times one matrix of the other kind ("few"), or all products ("products").
+# Folds are sets of drugs: the model predicts which proteins a new drug binds. Kernels are one
+# matrix of one kind times the sum of all matrices of the other kind ("few"), or all products
+# ("products").
 
 
 def members(drugs, proteins):
@@ -127,7 +128,7 @@ for ax, network in zip(axes[0], networks, strict=True):
     ax.legend()
 
 # %%
-# How alike are the matrices (figure 6)? Those of drugs, of the last network.
+# Alignments of the drug matrices of the last network (figure 6).
 
 matrices = [Precomputed(K, name=name) for name, K in drugs.items()]
 alike = kernel_alignment(matrices, np.arange(edges.shape[1])[:, None])
@@ -138,7 +139,7 @@ ax.set_yticks(range(len(drugs)), drugs, fontsize=8)
 bar = fig.colorbar(picture, label="centred alignment")
 
 # %%
-# Responses of lines of cells to drugs are numbers (Cichonska et al., 2018): the same products, and
+# Responses of cell lines to drugs are numbers (Cichonska et al., 2018): the same products, and
 # `MKLRegressor`. Folds are sets of pairs. Correlations between responses and predictions:
 
 

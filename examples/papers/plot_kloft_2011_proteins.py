@@ -1,11 +1,11 @@
 """
-Where a protein belongs (Kloft et al., 2011)
-============================================
+Protein localisation (Kloft et al., 2011)
+=========================================
 
-Section 6.2 of *lp-norm multiple kernel learning* predicts the place of a protein in the cell from
-69 kernels, most of which count words of amino acids, with gaps, in parts of the sequence. Kernels
-that are nearly the same favour sparse weights: does p = 1 win?
-:doc:`What agrees with the paper </papers/kloft-2011>`.
+Section 6.2 of *lp-norm multiple kernel learning* predicts the location of a protein in the cell
+from 69 kernels. Most of them count words of amino acids, with gaps, in parts of the sequence.
+Similar kernels should favour sparse weights: is p = 1 best? :doc:`What agrees with the paper
+</papers/kloft-2011>`.
 """
 
 import os
@@ -48,7 +48,7 @@ def load(n):
 
 # %%
 # Four parts of each sequence, and on each of them single letters, words of two and three, words of
-# groups of amino acids that are chemically alike, and words with gaps: 36 kernels.
+# groups of chemically similar amino acids, and words with gaps: 36 kernels.
 
 X, y = load(1200 if FULL else 240)
 to_group = str.maketrans({letter: str(i) for i, group in enumerate(GROUPS) for letter in group})
@@ -91,9 +91,9 @@ kernels = [Precomputed(K, name=name) for name, K in matrices.items()]
 print(len(names), "kernels on", len(y), "proteins in", len(np.unique(y)), "places")
 
 # %%
-# One against the rest, weights for each place. As in the paper, the error is 1 minus the Matthews
-# correlation, averaged over places, and C is the best for each norm on the test part: that favours
-# all norms alike.
+# One against the rest, with separate weights for each location. As in the paper, the error is 1
+# minus the Matthews correlation, averaged over locations. C is chosen for each norm on the test
+# part, which favours all norms equally.
 
 
 def mcc(truth, guess):

@@ -3,9 +3,9 @@ Five kernels on signals of genes (Kloft et al., 2011)
 =====================================================
 
 Section 6.3 of *lp-norm multiple kernel learning* finds gene starts with five kernels: a signal at
-the site, words before and behind it, twist angles and stacking energies of the helix. Here they
-look at acceptor sites of introns: areas by training size and norm (figure 4), weights, and how
-alike the kernels are (figure 5). :doc:`What agrees with the paper </papers/kloft-2011>`.
+the site, words before and behind it, twist angles and stacking energies of the helix. Here the same
+kernels predict acceptor sites of introns: areas by training size and norm (figure 4), weights, and
+alignments of the kernels (figure 5). :doc:`Agreement with the paper </papers/kloft-2011>`.
 """
 
 import os
@@ -87,8 +87,8 @@ def area(model, rows):
 
 def best(chosen, norm, n):
     """Return the model on n examples whose C is best on the examples kept for that."""
-    machine = MKLClassifier(chosen, norm=norm, normalize="unit", class_weight="balanced", n_jobs=1)
-    models = [clone(machine).set_params(C=C).fit(X[:n], y[:n]) for C in COSTS]
+    model = MKLClassifier(chosen, norm=norm, normalize="unit", class_weight="balanced", n_jobs=1)
+    models = [clone(model).set_params(C=C).fit(X[:n], y[:n]) for C in COSTS]
     return max(models, key=lambda model: area(model, check))
 
 
@@ -113,8 +113,8 @@ axes[1].set_xticks(range(5), names)
 label = axes[1].set_ylabel(f"share of the weights (n = {SIZES[-1]:,})")
 
 # %%
-# Alignments (figure 5), as in the paper without centring, and centred, which removes what all
-# sequences share.
+# Alignments (figure 5): uncentred as in the paper, and centred, which removes the component that
+# all sequences share.
 
 some = X[: 1000 if FULL else 300]
 alignments = {

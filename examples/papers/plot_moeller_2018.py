@@ -1,10 +1,10 @@
 """
-Multiplicative weights beside the default (Moeller et al., 2018)
-================================================================
+Multiplicative weights and the default solver (Moeller et al., 2018)
+====================================================================
 
-*A geometric algorithm for scalable multiple kernel learning* moves two examples a round and needs
-no machine. Here it runs beside ``solver="auto"`` on the same problem: which gap is reached when?
-:doc:`What agrees with the paper </papers/moeller-2018>`.
+*A geometric algorithm for scalable multiple kernel learning* updates two examples per round and
+does not solve any SVM. Here it is compared with ``solver="auto"`` on the same problem: gap against
+time. :doc:`Agreement with the paper </papers/moeller-2018>`.
 """
 
 import os
@@ -30,7 +30,7 @@ family = [Polynomial([1, 2, 3]), RBF(gamma=1 / (2 * 2.0 ** np.arange(0, 4.5, 0.5
 
 # %%
 # Gap against CPU seconds: twelve kernels on all features, squared hinge, 2-norm soft margin. Every
-# point is a fit of its own.
+# point is a separate fit.
 
 goals = [0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4]
 curves = {"auto": [], "mwu": []}
@@ -65,7 +65,7 @@ legend = ax.legend()
 
 COSTS = [0.1, 1.0, 10.0]
 columns = [per_feature(kernel) for kernel in family]
-machines = {
+models = {
     "mwu, eps = 0.2": lambda C: MKLClassifier(
         columns, norm=1, loss="squared_hinge", C=C, normalize="unit", solver=MWU(0.2), tol=0.05
     ),
@@ -88,7 +88,7 @@ def test_error(make, seed):
 
 
 errors = {}
-for name, make in machines.items():
+for name, make in models.items():
     errors[name] = [test_error(make, seed) for seed in range(30 if FULL else 1)]
     print(f"{name:16} median error {np.median(errors[name]):.3f}")
 

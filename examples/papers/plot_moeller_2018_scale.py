@@ -3,9 +3,9 @@ Multiplicative weights by size (Moeller et al., 2018)
 =====================================================
 
 Figures 3 to 5 of *A geometric algorithm for scalable multiple kernel learning*: time and test error
-against the number of training examples, with twelve kernels on all features, and time for a kernel
-when every feature has twelve of its own. The default solver stands beside it at every size.
-:doc:`What agrees with the paper </papers/moeller-2018>`.
+against the number of training examples, with twelve kernels on all features, and time per kernel
+with twelve kernels for every feature. The default solver is compared at every size. :doc:`What
+agrees with the paper </papers/moeller-2018>`.
 """
 
 import os
@@ -44,8 +44,8 @@ def load(name):
     return minmax_scale(X)[order], y[order]
 
 
-def machine(kernels, solver, tol, eps):
-    """Return the paper's machine, a 2-norm soft margin, with one of three solvers."""
+def make_model(kernels, solver, tol, eps):
+    """Return the model of the paper, a 2-norm soft margin, with one of three solvers."""
     if solver == "linearised":
         return LinearizedMKL(kernels, n_components=100, normalize="unit", random_state=0)
     method = MWU(eps) if solver == "mwu" else "auto"
@@ -57,15 +57,16 @@ def machine(kernels, solver, tol, eps):
 
 def measured(kernels, solver, X, y, tol=0.01, eps=0.1):
     """Return the CPU seconds of a fit and the model."""
-    model = machine(kernels, solver, tol, eps)
+    model = make_model(kernels, solver, tol, eps)
     started = time.process_time()
     model.fit(X, y)
     return time.process_time() - started, model
 
 
 # %%
-# Growing parts of four fifths of the examples, tested on the others (figures 3 and 4). A fit by
-# multiplicative weights that ends with a gap above 0.01 has played all the rounds of eps = 0.1.
+# Training sets are fractions of four fifths of the examples; the other fifth is the test set
+# (figures 3 and 4). A fit by multiplicative weights with a gap above 0.01 has used all rounds that
+# eps = 0.1 allows.
 
 names = ["cod_rna", "adult_a9a", "w8a"] if FULL and FOLDER else ["cod_rna"]
 SOLVERS = ["mwu", "auto", "plain sum", "linearised"]
@@ -98,8 +99,8 @@ for row, name in zip(axes, names, strict=True):
 legend = axes[0, 0].legend(fontsize=8)
 
 # %%
-# Twelve kernels for each feature (figure 5): time for a kernel against the number of examples.
-# Columns that do not vary are left out.
+# Twelve kernels for each feature (figure 5): time per kernel against the number of examples.
+# Constant columns are left out.
 
 X, y = load("mushrooms_libsvm")
 X = X[:, X.std(axis=0) > 0]

@@ -2,10 +2,10 @@
 Weights that follow the problem (Sonnenburg et al., 2006)
 =========================================================
 
-Figures 2 to 4 of *Large scale multiple kernel learning*: two stars that part, a sine wave of
-growing frequency, and two sines on a slope. Each column of a picture is one model; its colours are
-the weights of kernels from narrow to wide.
-:doc:`What agrees with the paper </papers/sonnenburg-2006>`.
+Figures 2 to 4 of *Large scale multiple kernel learning*: two stars with growing distance, a sine
+wave of growing frequency, and two sines on a slope. Each column of a picture is one model; its
+colours are the weights of kernels from narrow to wide. :doc:`What agrees with the paper
+</papers/sonnenburg-2006>`.
 """
 
 import os
@@ -30,8 +30,8 @@ def show(ax, columns, widths, weights, xlabel):
 
 
 # %%
-# Stars (figure 2): C = 0.5, five widths. While the stars nearly touch, the narrow kernels are
-# needed; the wider the gap, the wider the kernel. The line is the test error.
+# Stars (figure 2): C = 0.5, five widths. If the stars nearly touch, narrow kernels have weight;
+# with growing distance, wider ones. The line is the test error.
 
 widths = [0.01, 0.1, 1, 10, 100]
 n, radii = (2000, np.arange(4.1, 10.0, 0.2)) if FULL else (300, np.arange(4.1, 10.0, 0.4))
@@ -66,7 +66,7 @@ show(ax, frequencies, sine_widths, sines, "frequency")
 
 # %%
 # Two sines on a slope (figure 4): C = 5, ten widths, the frequency of one of the sines grows. A
-# wide kernel takes the slope and the slow sine, a narrow one the fast sine.
+# wide kernel fits the slope and the slow sine, a narrow one the fast sine.
 
 wide = [0.001, 0.005, 0.01, 0.05, 0.1, 1, 10, 50, 100, 1000]
 mixed = []

@@ -3,9 +3,9 @@ Weights by length and position of words (Sonnenburg et al., 2006)
 =================================================================
 
 Figures 5 and 6 of *Large scale multiple kernel learning*: a kernel for every length of words, and
-one for every two positions around the start of an exon, the AG of an acceptor site. Which of them
-tell true sites from decoys, and how stable is that?
-:doc:`What agrees with the paper </papers/sonnenburg-2006>`.
+one for every two positions around the start of an exon, the AG of an acceptor site. Which kernels
+distinguish true sites from decoys, and how stable are their weights? :doc:`What agrees with the
+paper </papers/sonnenburg-2006>`.
 """
 
 import os
@@ -60,7 +60,7 @@ legend = ax.legend()
 
 # %%
 # 54 kernels at p = 1, each with the matches of up to 20 letters that start at one of two positions,
-# as in the paper; and 54 that see nothing but these two letters. Bars are means over bootstrap
+# as in the paper; and 54 on these two letters only. Bars are means over bootstrap
 # samples, lines the fifth and the 95th percentile.
 
 ranges = [(start, start + 2) for start in range(0, BEFORE + BEHIND, 2)]
@@ -89,8 +89,8 @@ for ax, (name, weights) in zip(axes, found.items(), strict=True):
 text = axes[1].set(xlabel="first position, counted from the A of AG (red)")
 
 # %%
-# The AG itself is in every sequence: as two letters it tells nothing, and its kernel, which is
-# constant, has no weight. Matches that start at it reach into the exon.
+# All sequences contain the AG. The kernel of its two letters is constant and has no weight. Longer
+# matches that start there reach into the exon.
 
 for name, weights in found.items():
     largest = places[np.argsort(-weights.mean)[:5]]

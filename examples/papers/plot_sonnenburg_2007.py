@@ -3,8 +3,8 @@ Large sets of sequences (Sonnenburg, Rätsch and Rieck, 2007)
 ============================================================
 
 *Large scale learning with string kernels*: areas under curves and time by the number of sequences
-(tables 4.2 to 4.6), and what a model has learned of hidden motifs (figures 4.8 and
-4.9). :doc:`What agrees with the paper </papers/sonnenburg-2007>`.
+(tables 4.2 to 4.6), and learned weights of hidden motifs (figures 4.8 and 4.9). :doc:`What agrees
+with the paper </papers/sonnenburg-2007>`.
 """
 
 import os
@@ -22,8 +22,9 @@ from kernelweave.kernels import NGram, WeightedDegree
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # up to a million sequences: make papers
 
 # %%
-# Generated splice sites, 1 % of them true, and a weighted degree kernel of degree 20. More
-# sequences help. The Markov chain (of order 4, as in the paper) falls behind.
+# Generated splice sites, 1 % of them true, and a weighted degree kernel of degree 20. Accuracy
+# increases with the number of sequences, and exceeds that of the Markov chain (of order 4, as in
+# the paper).
 
 sizes = [1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000] if FULL else [1000, 3000, 10_000]
 X, y = make_splice(max(sizes), random_state=0)
@@ -56,8 +57,8 @@ axes[1].loglog(rows[:, 0], rows[:, 1], "o-")
 text = axes[1].set(xlabel="sequences", ylabel="CPU seconds of training")
 
 # %%
-# With and without weights of words (the paper's *linadd*, tables 4.2 and 4.3): the same machine,
-# its outputs as sums over words of a trie, or kernel row by kernel row.
+# With and without weights of words (the paper's *linadd*, tables 4.2 and 4.3): the outputs of the
+# same SVM are sums over words of a trie, or sums of kernel rows.
 
 some = sizes[: 5 if FULL else 3]
 added = {}
@@ -70,9 +71,8 @@ for store in ("auto", "rows"):
 print("sequences", some, {store: np.round(times, 2).tolist() for store, times in added.items()})
 
 # %%
-# The size of working sets (table 4.6). By default machines on one weighted degree kernel are
-# trained by conjugate gradients, which have none; ``working_set=`` asks for chunking as in the
-# paper.
+# The size of working sets (table 4.6). By default SVMs with one weighted degree kernel are trained
+# by conjugate gradients, without working sets; ``working_set=`` selects chunking as in the paper.
 
 q_sizes = [12, 42, 112, 400, 1000]
 chunked = {}
@@ -115,8 +115,8 @@ print("auROC of motifs", dict(zip(levels, np.round(motif_areas, 3).tolist(), str
 text = axes[0, 0].set(ylabel="length of words", yticks=range(0, 8, 2), yticklabels=range(1, 9, 2))
 
 # %%
-# Pages of the web (table 4.4, on generated ones): spam pages favour other words than honest ones.
-# Runs of eight bytes, as in the paper, 253^8 of which there can be; with stores and without.
+# Web pages (table 4.4, here generated): spam pages have other frequent words than honest ones. The
+# kernel counts runs of eight bytes, as in the paper, with and without weight stores.
 
 
 def make_pages(n, seed):

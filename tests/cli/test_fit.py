@@ -7,9 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from kernelweave import MKLClassifier, load
 from kernelweave.cli.kernel_help import KERNELS_OF_KERNELS
@@ -239,7 +236,7 @@ def test_missing_columns_are_named(run, table):
     ("arguments", "message"),
     [
         ([], "give DATA"),
-        (["table.csv"], "--target is missing"),
+        (["table.csv"], "--target is required"),
         (["table.csv", "--target", "nope"], "there is no column 'nope'"),
         (["table.csv", "--target", "back", "--cv-groups", "nope"], "there is no column 'nope'"),
         (["table.doc", "--target", "back"], "the file name must end in one of"),
@@ -262,30 +259,18 @@ def test_bad_calls_are_answered_in_one_line(arguments, message, run, table, tmp_
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
 def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_files):
-    """The map is refitted here on the same folds, by other means."""
+    """`--calibrate` is `calibrate=` of the estimator."""
     sites, decoys = two_files
     files = ("--positive", sites, "--negative", decoys, "-k", "wd(5)")
-    run("fit", *files, "--calibrate", method, "--cv", 3, "-q")
+    run("fit", *files, "--calibrate", method, "-q")
     text = run("predict", "model.kw", sites, "-q").stdout
     table = pd.read_csv(StringIO(text), sep="\t", comment="#")
     X = Sequences.concatenated([read_sequences(sites), read_sequences(decoys)])
     y = np.repeat([1, -1], [len(read_sequences(sites)), len(read_sequences(decoys))])
-    folds = StratifiedKFold(3, shuffle=True, random_state=0)
-    model = MKLClassifier(WeightedDegree(5))
-    scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
-    if method == "platt":
-        smoothed = np.concatenate([scores, scores])[:, None]  # Platt's targets, as weights
-        counts = np.count_nonzero(y > 0), np.count_nonzero(y < 0)
-        target = np.where(y > 0, (counts[0] + 1) / (counts[0] + 2), 1 / (counts[1] + 2))
-        fit = LogisticRegression(C=np.inf, tol=1e-8).fit(
-            smoothed, np.repeat([1, -1], len(y)), np.concatenate([target, 1 - target])
-        )
-        wanted = fit.predict_proba(table[["score"]].to_numpy())[:, 1]
-    else:
-        fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y > 0)
-        least = 1 / (len(y) + 2)
-        wanted = np.clip(fit.predict(table["score"]), least, 1 - least)
-    assert table["probability"].to_numpy() == pytest.approx(wanted, abs=1e-6)
+    how = {"platt": "sigmoid", "isotonic": "isotonic"}[method]
+    model = MKLClassifier(WeightedDegree(5), calibrate=how).fit(X, y)
+    wanted = model.predict_proba(read_sequences(sites))[:, 1]
+    np.testing.assert_allclose(table["probability"], wanted, rtol=1e-6)
     Path("genome.fa").write_text(f">c1\n{read_sequences(sites)[0] * 3}\n")
     hits = run("scan", "model.kw", "genome.fa", "-q").stdout
     rows = [line.split("\t") for line in hits.split("\n")]
@@ -294,16 +279,26 @@ def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_
     values = pd.read_csv("p.bedgraph", sep="\t", header=None)[3]
     assert values.between(0, 1).all()
     loaded = load("model.kw")
-    assert loaded.calibrate == ("sigmoid" if method == "platt" else "isotonic")
+    assert loaded.calibrate == how
     chances = loaded.predict_proba(read_sequences(sites))[:, 1]
     np.testing.assert_allclose(chances, table["probability"], rtol=1e-5)
     assert loaded.predict_set(X, alpha=0.5).shape == (len(y), 2)
 
 
-def test_calibration_needs_two_classes(run, table):
+def test_calibration_needs_classes(run, table):
     kernels = ("-k", "rbf(columns=age)")
     call = ("fit", table, "--target", "spend", *kernels, "--calibrate", "platt")
-    assert "--calibrate needs a classifier of two classes" in run(*call, code=2).stderr
+    assert "--calibrate needs a classifier" in run(*call, code=2).stderr
+
+
+def test_probabilities_of_three_classes_add_up_to_one(run):
+    pd.DataFrame({"a": np.arange(60.0), "kind": np.repeat(["x", "y", "z"], 20)}).to_csv("t.csv")
+    run("fit", "t.csv", "--target", "kind", "-k", "rbf(columns=a)", "--calibrate", "platt", "-q")
+    text = run("predict", "model.kw", "t.csv", "-q").stdout
+    found = pd.read_csv(StringIO(text), sep="\t", comment="#")
+    each = [f"probability {name}" for name in "xyz"]
+    np.testing.assert_allclose(found[each].sum(axis=1), 1.0)
+    assert (found[each].to_numpy().argmax(axis=1) == np.repeat([0, 1, 2], 20)).mean() > 0.9
 
 
 def test_help_lists_every_kernel_with_its_parameters(run):

@@ -49,6 +49,8 @@ from kernelweave.kernels import (
             "gkm(10, 6, centre=50, 30, filter=count)",
             GappedKmer(10, 6, None, "count", centre=(50, 30)),
         ),
+        ("gkm(l=10, k=6, centre=(50, 30))", GappedKmer(10, 6, centre=(50, 30))),
+        ("rbf((0.1, 1))", RBF((0.1, 1.0))),
         ("exponential(gkm)", Exponential(GappedKmer())),
         ("exponential(gkm(10, 6), gamma=2)", Exponential(GappedKmer(10, 6), 2.0)),
         (
@@ -79,6 +81,8 @@ def test_texts_are_kernels(spec, kernel):
         ("exponential(gkm, gama=1)", "Exponential has no parameter 'gama'"),
         ("exponential(gkm, gamma=-1)", "gamma must be a positive number"),
         ("gkm(centre=50)", "centre must be None or (M, H)"),
+        ("gkm(centre=(50", "expected ), found the end"),
+        ("gkm(centre=())", "expected word or text, found )"),
         ("per_feature(rbf, 2)", "expected )"),
     ],
 )

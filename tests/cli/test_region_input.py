@@ -9,6 +9,7 @@ import pytest
 
 from kernelweave import load
 from kernelweave.genome import Region, Regions, cut_out, read_bed, resize
+from kernelweave.genome.model_windows import support_sequences
 from kernelweave.sequences import read_sequences
 
 WIDTH = 40
@@ -102,6 +103,20 @@ def test_every_command_reads_every_kind_of_regions(run, peaks, model):
     assert letters.groupby("name").size().tolist() == [WIDTH] * len(wanted)
     run("negatives", "-", *WINDOWS, "-q", "--gc", 1, "-o", "n.bed", input=text)
     assert {region.stop - region.start for region in read_bed("n.bed")} == {WIDTH}
+
+
+def test_background_without_summits_has_windows_around_centres(run, peaks):
+    files = ("--positive", "peaks.narrowPeak", "--negative", "other.bed", "--genome", "genome.fa")
+    run("fit", *files, "--around", "summit", "--width", WIDTH, "-k", "gkm(l=6,k=4)", "-q")
+    regions = read_bed("other.bed")
+    windows = resize(regions, "centre", WIDTH, dict.fromkeys(("chr1", "chr2", "chr3"), 8000))
+    texts = set(cut_out(windows, read_sequences("genome.fa")))
+    support = list(support_sequences(load("model.kw")))
+    assert texts.intersection(support)
+    assert len(set(support) - texts) <= 111  # the others are peaks
+    swapped = ("--positive", "other.bed", "--negative", "peaks.narrowPeak", *files[4:])
+    said = run("fit", *swapped, "--around", "summit", "--width", WIDTH, code=2).stderr
+    assert "have no summit" in said
 
 
 def test_an_alias_of_a_chromosome_is_remarked(run, peaks, model):

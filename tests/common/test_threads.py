@@ -61,9 +61,17 @@ def test_lookups(rng):
             np.testing.assert_array_equal(values, expected)
 
 
-def test_every_thread_can_keep_blas_to_one_thread():
+@pytest.fixture
+def blas_of_two_threads():
+    """Let BLAS use two threads, and return its controller."""
+    controller = ThreadpoolController()
+    with controller.limit(limits=2, user_api="blas"):
+        yield controller
+
+
+def test_every_thread_can_keep_blas_to_one_thread(blas_of_two_threads):
     """Also one that is not the first to ask, and where the last to leave was not the first."""
-    controller, seen, entered, leave = ThreadpoolController(), [], Event(), Event()
+    controller, seen, entered, leave = blas_of_two_threads, [], Event(), Event()
 
     def numbers():
         blas = controller.select(user_api="blas")
@@ -77,6 +85,7 @@ def test_every_thread_can_keep_blas_to_one_thread():
         seen.append(numbers())
 
     before = numbers()
+    assert before == {2}
     with single_threaded_blas():
         pass
     thread = Thread(target=work)

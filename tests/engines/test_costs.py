@@ -140,3 +140,11 @@ def test_separate_products_are_planned_for_kernels_with_norms_of_their_own(rng):
     assert found["family of gapped words"]
     assert found["short and long words"]
     assert not found["family of degrees"]
+
+
+@with_products
+def test_costs_build_no_tables(name, rng):
+    engine, _ = engine_with_products(name, rng)
+    held = set(vars(engine))
+    assert engine.costs == engine.costs
+    assert set(vars(engine)) - held <= {"_multiplies"}

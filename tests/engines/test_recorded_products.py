@@ -57,7 +57,7 @@ def test_moves_are_multiplied_as_the_matrix_does(matrices, rng, each):
 def test_products_of_single_kernels_serve_all_weights(matrices, rng):
     moves, other = rng.normal(size=(5, N)), np.array([0.1, 0.9, 0.0])
     seen = seen_by(matrices, moves, each=True)
-    assert seen.knows(other)
+    assert seen.covers(other)
     K = np.tensordot(other, matrices, 1)
     check(seen.matrix(other), K, moves)
 
@@ -68,8 +68,8 @@ def test_kernels_that_lose_their_weight_are_left_out(matrices, rng):
     more = rng.normal(size=N)
     seen.add(more, matrices[fewer != 0] @ more, fewer)
     assert len(seen) == 5
-    assert seen.knows(fewer)
-    assert not seen.knows(WEIGHTS)
+    assert seen.covers(fewer)
+    assert not seen.covers(WEIGHTS)
     K = np.tensordot(fewer, matrices, 1)
     check(seen.matrix(fewer), K, [*moves, more])
     seen.add(more, matrices @ more, WEIGHTS)  # a kernel is back of which the others know nothing
@@ -79,12 +79,12 @@ def test_kernels_that_lose_their_weight_are_left_out(matrices, rng):
 def test_sums_are_known_well_under_their_own_weights(matrices, rng):
     moves, other = rng.normal(size=(3, N)), np.array([0.1, 0.9, 0.3])
     sums, single = (seen_by(matrices, moves, each=each) for each in (False, True))
-    assert sums.knows(other)
-    assert [sums.knows_well(weights) for weights in (WEIGHTS, other)] == [True, False]
-    assert single.knows_well(other)
+    assert sums.covers(other)
+    assert [sums.matches(weights) for weights in (WEIGHTS, other)] == [True, False]
+    assert single.matches(other)
     sums.add(more := rng.normal(size=N), other @ (matrices @ more), other)
-    assert not sums.knows_well(WEIGHTS)
-    assert not RecordedProducts().knows_well(WEIGHTS)
+    assert not sums.matches(WEIGHTS)
+    assert not RecordedProducts().matches(WEIGHTS)
 
 
 def test_known_directions_are_not_recorded(matrices, rng):
@@ -101,7 +101,7 @@ def test_last_moves_are_recorded(matrices, rng, monkeypatch):
     seen = seen_by(matrices, moves, each=True)
     assert len(seen) == 2
     seen.forget()
-    assert not seen.knows(WEIGHTS)
+    assert not seen.covers(WEIGHTS)
 
 
 def test_an_engine_of_the_model_starts_from_given_outputs(matrices, rng):

@@ -86,7 +86,9 @@ def test_objects_that_are_no_norm_are_refused(X, y):
 
 
 def test_a_solver_that_cannot_serve_the_norm_names_those_that_can(X, y):
-    with pytest.raises(ValueError, match=r"solver='uniform' cannot serve .* these can: \['auto'"):
+    with pytest.raises(
+        ValueError, match=r"solver='uniform' does not support .* these do: \['auto'"
+    ):
         MKLClassifier([RBF(0.5), Linear()], norm=2, solver="uniform").fit(X, y)
 
 

@@ -86,6 +86,50 @@ def test_residuals_equal_those_of_fits_on_each_fold(rng):
         np.testing.assert_allclose(model.conformity_[0, test], wanted, atol=1e-3)
 
 
+def test_groups_are_held_out_together(data):
+    X, y = data
+    groups = np.arange(len(y)) % 7
+    model = MKLClassifier(RBF(0.1), normalize=None, calibrate="sigmoid", tol=1e-7)
+    model.fit(X, y, groups=groups)
+    folds = model.calibration_folds_
+    assert all(len(np.unique(folds[groups == group])) == 1 for group in range(7))
+    for fold in np.unique(folds):
+        train, test = folds != fold, folds == fold
+        alone = clone(model).set_params(calibrate=None).fit(X[train], y[train])
+        p = model.calibrators_[0](alone.decision_function(X[test]))
+        wanted = np.where(y[test] == 1, 1 - p, p)
+        np.testing.assert_allclose(model.conformity_[test], wanted, atol=2e-3)
+
+
+def test_groups_of_intervals_are_held_out_together(rng):
+    X = rng.normal(size=(60, 3))
+    groups = np.arange(60) // 20
+    model = MKLRegressor(RBF(0.3), calibrate="residuals").fit(X, X[:, 0], groups=groups)
+    assert len(np.unique(np.column_stack([model.calibration_folds_, groups]), axis=0)) == 3
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.zeros(400), "at least 2 different values"),
+        (np.arange(3), "one value for each of 400"),
+        ("classes", "leave every class to the other folds"),
+    ],
+)
+def test_bad_groups_are_refused(data, groups, message):
+    X, y = data
+    groups = y if isinstance(groups, str) else groups
+    with pytest.raises(ValueError, match=message):
+        MKLClassifier(RBF(0.1), calibrate="sigmoid").fit(X, y, groups=groups)
+
+
+def test_jackknife_refuses_groups(rng):
+    X = rng.normal(size=(30, 2))
+    model = MKLRegressor(RBF(0.3), loss="squared", calibrate="jackknife+")
+    with pytest.raises(ValueError, match="groups must be None"):
+        model.fit(X, X[:, 0], groups=np.arange(30) % 3)
+
+
 def test_calibration_does_not_change_the_model(data):
     X, y = data
     plain = MKLClassifier(RBF([0.1, 1.0])).fit(X, y)

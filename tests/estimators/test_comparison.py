@@ -68,7 +68,7 @@ def test_rivals_are_scored_on_the_same_folds(comparison, cancer):
     mean, error = comparison.differences["boosting"]
     assert mean == pytest.approx(difference.mean())
     assert error == pytest.approx(difference.std(ddof=1) / np.sqrt(3))
-    with pytest.raises(ValueError, match="others must have names of their own, got"):
+    with pytest.raises(ValueError, match="others must not have the reserved names"):
         compare(MKLClassifier(), *cancer, others={SUM: tree})
 
 

@@ -236,7 +236,7 @@ def test_default_kernels_are_chosen_for_joint_models(wine, loss):
         ({"calibrate": "sigmoid"}, "calibrate must be None"),
         ({"share_weights": False}, "share_weights must be True"),
         ({"solver": "newton"}, "smooth loss"),
-        ({"solver": "skm", "norm": 1}, "cannot serve"),
+        ({"solver": "skm", "norm": 1}, "does not support"),
     ],
 )
 def test_what_joint_models_cannot_do_is_refused(wine, given, message):

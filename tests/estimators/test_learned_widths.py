@@ -97,7 +97,10 @@ def test_wrapper_follows_the_rules_of_scikit_learn(data):
         (MKLWidths(MKLClassifier(RBF("learn")), starts=0), "starts must be"),
         (MKLWidths(MKLClassifier(RBF("learn")), max_iter=1.5), "max_iter must be"),
         (MKLWidths(MKLClassifier(RBF("learn")), factor=1), "factor must be"),
-        (MKLWidths(MKLClassifier(RBF("learn"), normalize="center")), "has no gradient here"),
+        (
+            MKLWidths(MKLClassifier(RBF("learn"), normalize="center")),
+            "does not support normalize=.center",
+        ),
         (
             MKLWidths(MKLClassifier(RBF("learn"), normalize="variance", class_weight="balanced")),
             "take normalize='unit'",

@@ -84,10 +84,11 @@ def test_single_pairs_are_those_of_two_classes(overlapping):
         np.testing.assert_allclose(model.weights_[k], alone.weights_, atol=0.01)
 
 
-def test_threads_do_not_change_the_model(overlapping):
+@pytest.mark.parametrize("gamma", [0.5, [0.1, 0.5]], ids=["one kernel", "shared weights"])
+def test_threads_do_not_change_the_model(overlapping, gamma):
     X, y = overlapping
     one, two = (
-        MKLClassifier(RBF(0.5), multi_class="ovo", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)
+        MKLClassifier(RBF(gamma), multi_class="ovo", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
     np.testing.assert_array_equal(one.intercept_, two.intercept_)

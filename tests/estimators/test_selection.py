@@ -326,7 +326,7 @@ def test_fits_that_stop_early_are_counted(cancer):
         ({"Cs": (1.0, -1.0)}, "Cs must be a sequence of finite numbers above 0"),
         ({"scoring": ["accuracy", "f1"]}, "scoring must be None, the name"),
         ({"scoring": "acuracy"}, "acuracy"),
-        ({"solver": "uniform", "norms": (np.inf, 2.0)}, "cannot serve norm"),
+        ({"solver": "uniform", "norms": (np.inf, 2.0)}, "does not support norm"),
         ({"cv": [(range(10), [])]}, "cv must yield non-empty training and test folds"),
         ({"cv": []}, "cv must yield non-empty training"),
         ({"cv": 1000}, "n_splits=1000"),

@@ -130,7 +130,7 @@ def test_shared_weights_do_not_change_two_classes():
 
 
 def test_solvers_without_shared_weights_name_those_with():
-    with pytest.raises(ValueError, match=r"share_weights=True; these can: .*'analytic'"):
+    with pytest.raises(ValueError, match=r"share_weights=True; these do: .*'analytic'"):
         fitted(scaled(load_iris), solver="qcqp")
 
 

@@ -304,7 +304,7 @@ def test_values_of_sequences_are_those_of_letters():
         (Linear(), "unit", "unit normalisation of a kernel whose"),
         (Exponential(Linear()), None, "exponential of its cosine|unit normalisation"),
         (Polynomial(9), None, "degree above 8"),
-        ([lambda X, Y: X @ Y.T], None, "given similarities"),
+        ([lambda X, Y: X @ Y.T], None, "precomputed matrix"),
     ],
 )
 def test_kernels_that_are_no_product_games_are_refused_by_name(data, kernels, normalize, message):

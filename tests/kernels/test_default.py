@@ -169,7 +169,7 @@ def test_many_columns_with_gaps_share_an_indicator(rng):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[1], [2], [3], [4]], r"column 'a' holds \[1\]; default kernels read numbers, strings"),
+        ([[1], [2], [3], [4]], r"column 'a' contains \[1\]; default kernels read numbers, strings"),
         ([1.0, np.inf, 2.0, 3.0], "contains infinity in column 'a'"),
     ],
 )
@@ -189,7 +189,7 @@ def test_dates_periods_and_intervals_are_refused():
         pandas.interval_range(0, 4),
     )
     for values in columns:
-        with pytest.raises(ValueError, match="column 'a' holds dates, times or intervals"):
+        with pytest.raises(ValueError, match="column 'a' contains dates, times or intervals"):
             MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
 
 

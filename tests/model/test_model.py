@@ -52,7 +52,7 @@ def test_decisions_and_contributions(case, n_jobs, rng):
 @every_case
 @pytest.mark.parametrize("most", [N, 100], ids=["all examples", "a sample"])
 def test_mean_contributions_equal_those_of_all_examples(case, most, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.model.model.MOST_EXAMPLES", most)
+    monkeypatch.setattr("kernelweave.model.model.MOST_OF_SEVERAL", most)
     model, parts, _ = random_model(case, case.data(rng, N), rng)
     parts = parts[np.linspace(0, N - 1, most).astype(int)]
     close(model.means, parts.mean(axis=0), scale=parts)

@@ -15,7 +15,6 @@ from kernelweave import (
     load,
     verify,
 )
-from kernelweave.estimators.calibration import calibrate_on_folds
 from kernelweave.kernels import RBF, Linear
 
 KERNELS = [RBF([0.1, 1.0]), Linear()]
@@ -127,16 +126,17 @@ def test_calibration_that_was_removed_is_reported():
     assert not verify(model, X, two).agree
 
 
-def test_given_folds_are_trained_again(tmp_path):
-    model = MKLClassifier(KERNELS, class_weight="balanced").fit(X, two)
-    model.calibrate = "isotonic"
-    calibrate_on_folds(model, X, two, np.arange(90) % 4)
-    model.save(tmp_path / "m.kw")
+@pytest.mark.parametrize("repeated", [False, True])
+def test_folds_of_groups_are_trained_again(repeated, tmp_path):
+    rows = np.arange(90) // 2 if repeated else np.arange(90)  # equal rows are merged
+    data, y, groups = X[rows], two[rows], rows % 4
+    model = MKLClassifier(KERNELS, class_weight="balanced", calibrate="isotonic")
+    model.fit(data, y, groups=groups).save(tmp_path / "m.kw")
     again = load(tmp_path / "m.kw")
-    np.testing.assert_array_equal(again.calibration_folds_, np.arange(90) % 4)
-    assert verify(again, X, two).agree
+    assert len(np.unique(again.calibration_folds_)) == 4
+    assert verify(again, data, y).agree
     again.calibrators_ = (inverted(again.calibrators_[0]),)
-    assert not verify(again, X, two).agree
+    assert not verify(again, data, y).agree
 
 
 def test_folds_of_another_number_of_examples_are_refused(tmp_path):

@@ -116,7 +116,7 @@ def test_extreme_exponents_and_scales_stay_finite(p, scale, weights):
 def test_held_weights_have_an_end_and_cost_little(norm, slack, rng):
     for s in (rng.exponential(size=M), 10.0 ** np.arange(0, -20, -4), np.array([1.0, 0, 0, 0, 2])):
         theta = norm.best(s)
-        held = norm.held(theta, slack)
+        held = norm.bounded(theta, slack)
         assert norm.value(held) == pytest.approx(1.0)
         if norm in BALLS:
             np.testing.assert_array_equal(held, theta)
@@ -134,7 +134,7 @@ def test_held_weights_have_an_end_and_cost_little(norm, slack, rng):
 @every_outward
 def test_held_weights_are_unchanged_if_none_is_large(norm, rng):
     theta = norm.best(rng.uniform(0.5, 1.0, size=M))
-    np.testing.assert_allclose(norm.held(theta, 1e-3), theta, rtol=1e-12)
+    np.testing.assert_allclose(norm.bounded(theta, 1e-3), theta, rtol=1e-12)
 
 
 @every_norm
@@ -400,17 +400,17 @@ def test_costs_are_the_weights_of_the_norm():
         (norms.Block(1.5), {"is_curved", "has_ball", "allows_zeros"}),
         (norms.Elliptic(np.eye(2)), {"is_curved", "has_ball", "allows_zeros"}),
         (norms.Lp(64), {"allows_zeros"}),
-        (norms.Lp(np.inf), {"is_plain_sum", "is_given", "allows_zeros"}),
-        (norms.Block(2), {"is_plain_sum", "is_given", "allows_zeros"}),
+        (norms.Lp(np.inf), {"is_plain_sum", "is_fixed", "allows_zeros"}),
+        (norms.Block(2), {"is_plain_sum", "is_fixed", "allows_zeros"}),
         (norms.Block(3), set()),
         (norms.Block(np.inf), set()),
-        (norms.Fixed(np.array([0.3, 0.7])), {"is_given", "allows_zeros"}),
+        (norms.Fixed(np.array([0.3, 0.7])), {"is_fixed", "allows_zeros"}),
     ],
     ids=lambda given: repr(given) if isinstance(given, norms.Norm) else "-".join(sorted(given)),
 )
 def test_norm_properties_match_their_capabilities(norm, found):
     properties = (
-        "is_sparse", "is_curved", "has_ball", "is_plain_sum", "is_given", "allows_zeros"
+        "is_sparse", "is_curved", "has_ball", "is_plain_sum", "is_fixed", "allows_zeros"
     )  # fmt: skip
     assert {name for name in properties if getattr(norm, name)} == found
 

@@ -52,7 +52,7 @@ def feasible(problem, rng):
 
 
 def weights_of(norm):
-    return THETA if norm.is_given else THETA / norm.value(THETA)
+    return THETA if norm.is_fixed else THETA / norm.value(THETA)
 
 
 @every_loss
@@ -74,7 +74,7 @@ def test_block_norms_determine_the_dual_value(norm, case):
     problem, engine, K = case(every_loss.args[1][0], norm)
     s = np.einsum("i,mij,j->m", engine.alpha, K, engine.alpha)
     found = block_norms(problem, engine)
-    if norm.is_given:
+    if norm.is_fixed:
         assert THETA @ found == pytest.approx(THETA @ s)
     else:
         np.testing.assert_allclose(found, s, rtol=1e-10)

@@ -64,11 +64,11 @@ def case(load_real):
 def test_iterate_has_the_values_of_its_engine(case):
     problem, engine = case.problem, case.engine
     theta = begin(problem, engine)
-    WorkingSets(60).solve(problem.given(theta), engine, theta, Run.start(1e-2))
+    WorkingSets(60).solve(problem.with_weights(theta), engine, theta, Run.start(1e-2))
     seen = Iterate.of(Certifier(problem, engine), theta, lambda *_: np.eye(5), None, 1e-3)
     s = np.einsum("i,mij,j->m", engine.alpha, case.K, engine.alpha)
     np.testing.assert_allclose(seen.s, s, rtol=1e-9)
-    dual = problem.given(theta).dual(engine.alpha, s)
+    dual = problem.with_weights(theta).dual(engine.alpha, s)
     assert seen.value == pytest.approx(dual, rel=1e-9)
     F = theta @ (case.K @ engine.alpha)
     primal = problem.primal(F, s, theta, problem.best_bias(F))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from mkl_cases import parts, uses
 
@@ -12,6 +13,7 @@ from kernelweave import (
     MKLClassifierCV,
     MKLOneClass,
     MKLRegressor,
+    MKLSurvival,
     load,
     losses,
     norms,
@@ -417,6 +419,16 @@ def test_plan_of_one_class_and_of_a_regression(data, plan_of):
     assert plan_of(MKLRegressor(FAMILY, norm=2), X, X[:, 0]) == SAMPLED_FAMILY
 
 
+def test_sparse_weights_of_joint_risks_come_from_a_sample(data, plan_of):
+    """A weight step under such a risk needs a new kernel matrix, even if new weights are free."""
+    X, y = data
+    times = pd.DataFrame({"event": y > 0, "time": 1.0 + np.arange(len(y))})
+    for norm, start in ((1, Sample), (2, Uniform)):
+        plan = plan_of(MKLSurvival(per_feature(RBF(1.0)), norm=norm), X, times)
+        assert plan.engine == "dense"
+        assert isinstance(plan.start, start)
+
+
 @pytest.mark.parametrize(
     ("norm", "solver"),
     [
@@ -568,9 +580,9 @@ def test_constant_targets_are_left_to_the_general_solver(method):
 
 
 def test_refusal_names_the_methods_that_serve():
-    with pytest.raises(ValueError, match=r"these can: \['auto', 'analytic'") as error:
+    with pytest.raises(ValueError, match=r"these do: \['auto', 'analytic'") as error:
         find_method("gradient", norms.Lp(2), losses.Hinge())
-    assert "'gradient'" not in str(error.value).split("these can:")[1]
+    assert "'gradient'" not in str(error.value).split("these do:")[1]
 
 
 @pytest.mark.parametrize(
@@ -588,7 +600,7 @@ def test_refusal_names_the_methods_that_serve():
     ids=str,
 )
 def test_unserved_combinations_are_refused(solver, norm, loss, shared):
-    with pytest.raises(ValueError, match=r"cannot serve norm=.* with loss=.*; these can: "):
+    with pytest.raises(ValueError, match=r"does not support norm=.* with loss=.*; these do: "):
         find_method(solver, norm, loss, shared=shared)
 
 

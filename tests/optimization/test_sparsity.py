@@ -132,7 +132,7 @@ def test_small_weights_that_the_certificate_needs_are_kept(case, result):
     weights = np.full(20, 1e-5)
     weights[order[:2]] = 1.0, 0.5 * SMALL_WEIGHT
     weights /= weights.sum()
-    inner = case.problem.given(weights)
+    inner = case.problem.with_weights(weights)
     alpha = SETS.solve(inner, case.engine, weights, Run.start(1e-6)).alpha
     poor = replace(
         result, alpha=alpha, weights=weights, **vars(certified(case.problem, case.engine, weights))

@@ -151,7 +151,7 @@ def test_sampled_weights_are_better_than_equal_ones(X):
     def value(theta):
         begin(problem, engine)
         sets = working_sets(engine)
-        return sets.solve(problem.given(theta), engine, theta, Run.start(1e-5)).dual
+        return sets.solve(problem.with_weights(theta), engine, theta, Run.start(1e-5)).dual
 
     best = solve(problem, engine, sampled_plan(problem, engine), Run.start(1e-5)).dual
     found = sampling(problem, engine).weights(problem, engine, Run.start())

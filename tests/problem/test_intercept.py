@@ -136,7 +136,7 @@ def test_inner_solvers_agree_with_working_sets(loss, make):
     problem, engine, weights = without_intercept(loss)
     expected = working_sets(engine, 50).solve(problem, engine, weights, Run.start(1e-5))
     problem, engine, weights = without_intercept(loss)
-    given = problem.given(weights)
+    given = problem.with_weights(weights)
     solver = make(working_sets(engine))
     found = solver.solve(given, engine, weights, Run.start(1e-4))
     assert found.converged

@@ -243,7 +243,7 @@ def test_infeasible_alphas_have_dual_value_minus_infinity(rng):
 @every_norm
 def test_given_weights_replace_the_norm_only(norm, rng):
     problem, theta = random_problem(losses.Hinge(), norm, rng), rng.random(M)
-    inner = problem.given(theta)
+    inner = problem.with_weights(theta)
     assert inner.risk is problem.risk
     assert isinstance(inner.norm, norms.Fixed)
     np.testing.assert_array_equal(inner.norm.theta, theta)

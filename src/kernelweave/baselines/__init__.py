@@ -1,4 +1,4 @@
-"""Baselines: simpler models to compare with."""
+"""Baselines: simpler models for comparison."""
 
 from .linearized import LinearizedMKL
 from .markov_chain import MarkovChain

@@ -24,7 +24,7 @@ RANK = 1e-10  # smallest eigenvalue that is inverted, relative to the largest
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the random parts of a feature map are drawn.
+    """Parameters of random feature maps.
 
     Attributes
     ----------

@@ -139,7 +139,8 @@ region_options = with_options(
     click.option(
         "--around",
         type=click.Choice(["summit", "centre"]),
-        help="Take windows of --width bases around the summit (narrowPeak) or centre of regions.",
+        help="Take windows of --width bases around the summit (narrowPeak) or centre of regions; "
+        "a --negative file without summits has centres.",
     ),
     click.option(
         "--width", type=click.IntRange(1), help="Bases of a window around each region's centre."

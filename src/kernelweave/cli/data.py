@@ -72,11 +72,15 @@ class Data:
 
 @dataclass(frozen=True)
 class Windows:
-    """How regions become sequences: the options --genome, --around and --width."""
+    """Options for cutting sequences out of regions: --genome, --around and --width.
+
+    A `background` has no summits, so that its windows lie around the centres of its regions.
+    """
 
     genome: str | None = None
     around: str | None = None
     width: int | None = None
+    background: bool = False
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Windows:
@@ -105,11 +109,13 @@ class Windows:
         genome = read_sequences(self.genome, alphabet)
         if self.width is not None:
             sizes = chromosome_sizes(genome)
-            regions = resize(regions, self.around or "centre", self.width, sizes)
+            summits = not self.background or any(one.summit is not None for one in regions)
+            around = self.around if summits else "centre"
+            regions = resize(regions, around or "centre", self.width, sizes)
         return regions, cut_out(regions, genome)
 
     def refuse_for(self, source: str) -> None:
-        """Raise if windows were requested of examples that are not regions."""
+        """Raise ValueError if windows were requested and the examples are not regions."""
         if self.width is not None:
             raise ValueError(f"--width and --around are for regions (BED), which {source} is not")
 
@@ -204,10 +210,11 @@ def read_two_classes(
     if positive == negative == STDIN:
         raise ValueError("only one of --positive and --negative can be standard input")
     paths = (positive, negative)
-    some = replace(windows, around=None, width=None)  # a FASTA file beside regions is as it is
+    some = replace(windows, around=None, width=None)  # FASTA is not cut
+    each = (windows, replace(windows, background=True))
     parts = [
-        read_examples(path, some if _is_fasta(path) else windows, alphabet=alphabet)
-        for path in paths
+        read_examples(path, some if _is_fasta(path) else cut, alphabet=alphabet)
+        for path, cut in zip(paths, each, strict=True)
     ]
     if windows.width is not None and not any(part.regions for part in parts):
         windows.refuse_for(positive)
@@ -269,7 +276,7 @@ class Source:
 
 @contextmanager
 def source_of(path: str) -> Iterator[Source]:
-    """Give the source that a path names; "-" is standard input."""
+    """Yield the source of a path; "-" is standard input."""
     if path == STDIN:
         with standard_input() as (kind, stream):
             yield Source(stream, "standard input", kind, "\t")
@@ -279,7 +286,7 @@ def source_of(path: str) -> Iterator[Source]:
 
 @contextmanager
 def standard_input() -> Iterator[tuple[str, BinaryIO]]:
-    """Give the kind of examples on standard input, and a stream of them."""
+    """Yield the kind of the examples on standard input, and the stream."""
     with opened(sys.stdin.buffer) as file:
         stream = BufferedReader(file)  # type: ignore[type-var]
         yield _kind_of_text(stream.peek(1)), stream
@@ -295,7 +302,7 @@ def _kind_of_text(start: bytes) -> str:
 
 
 def check_letters(sequences: Sequences, source: str) -> None:
-    """Warn of many letters outside the alphabet; raise if they are most of all letters.
+    """Warn if many letters are outside the alphabet; raise ValueError if most are.
 
     Parameters
     ----------
@@ -318,7 +325,7 @@ def check_letters(sequences: Sequences, source: str) -> None:
 
 
 def _judge(fraction: float, alphabet: Any, source: str) -> None:
-    """Warn of or refuse a fraction of unknown letters."""
+    """Warn, or raise ValueError, if the fraction of unknown letters is too large."""
     if fraction <= WARN_UNKNOWN:
         return
     letters = alphabet.letters.decode("latin-1")
@@ -381,8 +388,8 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
 def known_columns(model: FittedEstimator, X: Any) -> Any:
     """Return the columns of X that the model was trained on, in their order.
 
-    Other columns, such as targets, are left out. Sequences serve a model that was trained on a
-    table with one column of sequences.
+    Other columns, such as targets, are left out. For a model that was trained on a table with one
+    column of sequences, sequences are accepted, too.
 
     Raises
     ------

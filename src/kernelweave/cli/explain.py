@@ -136,7 +136,7 @@ def _write_words(
 
     try:
         degree = positional_words(model, target).degree
-    except ValueError:  # words count regardless of their position
+    except ValueError:  # the kernels count words regardless of position
         rows = inspection.top_kmers(model, top, target=target)
         _write_rows(folder / "kmers.tsv", ["k-mer", "weight"], rows)
         return ["kmers.tsv"]

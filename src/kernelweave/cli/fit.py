@@ -108,7 +108,7 @@ class FitCommand(Command):
 @click.option(
     "--calibrate",
     type=click.Choice(["platt", "isotonic"]),
-    help="Fit probabilities to held-out scores and save them in the model.",
+    help="Fit probabilities to held-out scores, and save them in the model; folds keep groups.",
 )
 @click.option(
     "-o",
@@ -144,12 +144,13 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       kernelweave fit --positive peaks.narrowPeak --negative other.bed --genome hg.fa \\
         --around centre --width 200 --test-chrom chr8,chr9 --calibrate platt -o peaks.kw
     """
-    from ..estimators.calibration import calibrate_on_folds
+    from sklearn.base import is_classifier
+
     from ..model.files.atomic_write import check_writable
-    from .calibration import METHODS, calibration_folds
+    from .calibration import METHODS
     from .data import check_columns
     from .summary import describe, explain_defaults, print_summary
-    from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
+    from .training import cross_validated, hold_out, make_estimator, read_data, test_scores
 
     check_writable(options["out"])
     key = read_key(options["key_file"])
@@ -159,16 +160,15 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     estimator = make_estimator(options, data)
     started = time.perf_counter()
     scores = cross_validated(estimator, data, options)
-    held_out = None
-    if options["calibrate"]:
-        cv = folds(options, data, classes=True)
-        held_out = calibration_folds(estimator, data.X, data.y, cv, data.groups)
     estimator.set_params(checkpoint=options["checkpoint"])
-    estimator.fit(data.X, data.y)
-    check_columns(estimator, data.X, str(options["data"]))
-    if held_out is not None and data.y is not None:
+    more = {}
+    if options["calibrate"]:
+        if not is_classifier(estimator):
+            raise ValueError("--calibrate needs a classifier")
         estimator.set_params(calibrate=METHODS[options["calibrate"]])
-        calibrate_on_folds(estimator, data.X, data.y, held_out)
+        more = {"groups": data.groups}
+    estimator.fit(data.X, data.y, **more)
+    check_columns(estimator, data.X, str(options["data"]))
     estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}

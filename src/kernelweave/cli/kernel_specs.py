@@ -7,7 +7,7 @@
 Arguments are separated by commas. ``name=value`` sets a parameter; values without a name after it
 are further values of the same parameter, which define a family. Values before the first name are
 positional; a kernel with one positional parameter takes all of them as a family. A parameter that
-is a pair, such as the centre of a gapped k-mer kernel, is written alike: ``centre=50,50``.
+is a pair, such as the centre of a gapped k-mer kernel, has the same form: ``centre=50,50``.
 
 Length, nesting and the number of combined kernels are bounded, since each level of a combination
 takes a level of recursion wherever the kernel is used.
@@ -47,9 +47,9 @@ PLUS = re.compile(r"\+\d+")
 EXPONENT = re.compile(r"(\d\.?)[eE]$")
 WORDS = {"true": True, "false": False, "none": None}
 MAX_CHARACTERS = 100_000
-MAX_DEPTH = 20  # of nested per_feature(...) and exponential(...)
+MAX_DEPTH = 20  # nesting depth of per_feature(...) and exponential(...)
 MAX_COMBINED = 100  # kernels joined by + and *
-SHOWN = 200  # characters of the specification in a message
+SHOWN = 200  # number of characters of a specification in messages
 
 
 def parse_kernel(spec: str) -> Kernel:
@@ -62,8 +62,8 @@ def parse_kernel(spec: str) -> Kernel:
     Raises
     ------
     ValueError
-        If the specification is malformed or too large; the message contains it and what is
-        accepted.
+        If the specification is malformed or too large; the message contains it and the accepted
+        forms.
     """
     try:
         if len(spec) > MAX_CHARACTERS:
@@ -182,7 +182,7 @@ class _Parser:
         return kernel
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
-        """Return the arguments up to the closing bracket: those without and those with a name."""
+        """Return positional and named arguments, up to the closing bracket."""
         bare: list[Any] = []
         named: dict[str, list[Any]] = {}
         values = bare
@@ -190,12 +190,26 @@ class _Parser:
             if self.peek(1) == "=":
                 values = named.setdefault(self.take("word"), [])
                 self.take("=")
-            kind = self.peek()
-            values.append(_value(kind, self.take("word", "text")))
+            values.append(self.tuple() if self.peek() == "(" else self.value())
             if self.peek() != ")":
                 self.take(",")
         self.take(")")
         return bare, {name: several(found) for name, found in named.items()}
+
+    def tuple(self) -> tuple[Any, ...]:
+        """Return the values in a pair of brackets, such as those of ``centre=(50, 50)``."""
+        self.take("(")
+        values = [self.value()]
+        while self.peek() == ",":
+            self.take(",")
+            values.append(self.value())
+        self.take(")")
+        return tuple(values)
+
+    def value(self) -> Any:
+        """Return a word or a quoted text."""
+        kind = self.peek()
+        return _value(kind, self.take("word", "text"))
 
 
 def several(values: list[Any]) -> Any:

@@ -89,7 +89,7 @@ def command(bed: str, out: str | None, shuffle: str | None, index: bool, **optio
     else:
         regions = read_bed(bed)
     if windows.genome is None:
-        raise ValueError("--genome is missing: the FASTA or 2bit file of the regions")
+        raise ValueError("--genome is required: the FASTA or 2bit file of the regions")
     if shuffle:
         _write_shuffled(out, windows, regions, options["draws"], options["seed"])
         return

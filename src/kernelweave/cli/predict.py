@@ -37,7 +37,7 @@ def command(
 
     INPUT is a table, sequences or regions as for `fit`, or - for standard input. The columns of the
     output are separated by tabs; lines that start with # are comments. Models trained with
-    `fit --calibrate` add a column of probabilities.
+    `fit --calibrate` or `--loss logistic` add probabilities.
 
     \b
     Examples:
@@ -77,6 +77,9 @@ def _columns(model: FittedEstimator, X: Data, contributions: bool) -> dict[str, 
         columns.update(zip(names, np.atleast_2d(scores.T), strict=True))
         if (probability := probabilities(model)) is not None:
             columns["probability"] = probability(scores)
+        elif several and hasattr(model, "predict_proba") and not model._in_pairs:
+            each = [f"probability {label}" for label in model.classes_]
+            columns.update(zip(each, model._probabilities(scores).T, strict=True))
     columns["prediction"] = model.predict(X)
     if contributions:
         parts = model.contributions(X)

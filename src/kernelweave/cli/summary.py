@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 MAX_KERNELS = 10  # rows of the table of weights
-MAX_COLUMNS = 100  # of a table whose columns are ranked
-NAMED_COLUMNS = 5  # of the ranking that are printed
+MAX_COLUMNS = 100  # columns of wider tables are not ranked
+NAMED_COLUMNS = 5  # number of columns of the ranking that are printed
 EXPLAINED = 50  # examples, and rows of the background, of Shapley values
 
 
@@ -41,7 +41,7 @@ def describe(model: FittedEstimator) -> dict[str, Any]:
 
 
 def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
-    """Return how good default kernels are on held-out folds, and which columns matter.
+    """Return the held-out score of default kernels, and the most important columns.
 
     Parameters
     ----------

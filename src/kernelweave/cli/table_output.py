@@ -32,7 +32,7 @@ def check_ending(path: str | None, *others: str) -> None:
 
 @contextmanager
 def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
-    """Give a function that writes rows, passed as columns of equal length by name.
+    """Yield a function that writes rows, passed as columns of equal length by name.
 
     Text begins with a comment, which Parquet keeps in its metadata. Nothing is written before the
     first rows, so that an error in the input is the only output.

@@ -12,7 +12,7 @@ import numpy as np
 
 from .table_output import pyarrow
 
-MOSTLY = 0.9  # fraction of numbers (letters) above which a column is numeric (a sequence)
+MOSTLY = 0.9  # fraction of numbers above which a column is numeric, or of letters for sequences
 SHORTEST = 20  # median number of letters of a column of sequences
 
 

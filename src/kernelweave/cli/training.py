@@ -58,7 +58,7 @@ def read_data(options: Options) -> Data:
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
     if options["target"] is None and options["task"] != "one-class":
-        raise ValueError("--target is missing: the column (or header field) with the targets")
+        raise ValueError("--target is required: the column (or header field) with the targets")
     chosen = {name: options[name] for name in ("target", "columns")}
     groups = options["cv_groups"]
     data = read_labelled(
@@ -102,7 +102,7 @@ def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
 
 
 def _some(data: Data, chosen: np.ndarray) -> Data:
-    """Return the examples where a boolean mask, shape (n,), is True."""
+    """Return the examples selected by a boolean mask, shape (n,)."""
     rows = np.flatnonzero(chosen)
     return replace(
         data,
@@ -170,14 +170,14 @@ def task_of(data: Data, options: Options) -> str:
 
 
 def _whole_numbers(data: Data) -> int:
-    """Return how many different whole numbers the targets are; 0 for two and for other types."""
+    """Return the number of distinct integer targets; 0 for two, and for other types."""
     y = np.asarray(data.y)
     either = np.issubdtype(y.dtype, np.number) and type_of_target(y) == "multiclass"
     return len(np.unique(y)) if either else 0
 
 
 def _say_task(task: str, data: Data) -> None:
-    """Write on standard error what a numeric target was taken for, and how to change that."""
+    """Write the task of a numeric target, and the option that changes it, to standard error."""
     if count := _whole_numbers(data):
         kind, other = {
             "regress": ("regression", "--task classify takes them for labels of classes"),
@@ -186,12 +186,12 @@ def _say_task(task: str, data: Data) -> None:
         click.echo(f"{kind}: the target has {count} different numbers; {other}", err=True)
 
 
-def _norm(given: Any) -> float:
+def _norm(value: Any) -> float:
     """Return the norm p."""
     try:
-        return float(given)
+        return float(value)
     except ValueError:
-        raise ValueError(f"--norm must be a number of at least 1, or inf, not {given!r}") from None
+        raise ValueError(f"--norm must be a number of at least 1, or inf, not {value!r}") from None
 
 
 def make_estimator(options: Options, data: Data) -> Any:
@@ -257,7 +257,7 @@ def cross_validated(
     if data.y is None:
         given = "--cv" if options["cv"] is not None else "--cv-groups"
         raise ValueError(
-            f"{given} scores predictions of targets, which one-class models have not; leave it out"
+            f"{given} scores predictions of targets, which one-class models lack; leave it out"
         )
     splitter = folds(options, data, task_of(data, options) == "classify")
     splits = list(splitter.split(np.zeros(len(data.names)), data.y, data.groups))

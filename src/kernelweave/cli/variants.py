@@ -105,7 +105,7 @@ def command(
 
 @contextmanager
 def _file_of(vcf: str) -> Iterator[str]:
-    """Give the path of the input; standard input is copied to a file, since it is read twice."""
+    """Yield the path of the input; standard input is copied to a file, since it is read twice."""
     if vcf != STDIN:
         yield vcf
         return

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 class cached_property(functools.cached_property[Value]):
     """A property that is computed at first access and cached in the ``__dict__`` of its object.
 
-    Before Python 3.12 the one of ``functools`` holds a lock during the computation, which would
+    Before Python 3.12 ``functools.cached_property`` locks during the computation. The lock would
     stay locked in the child of a fork. This one has no lock: two threads that access it at the same
     time may both compute the value.
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-MOST_THREADS = 1024  # a larger n_jobs is refused as a mistake
+MOST_THREADS = 1024  # larger values of n_jobs raise an error
 THREAD_COUNTS = f"None or a non-zero integer from -{MOST_THREADS} to {MOST_THREADS}"
 
 
@@ -77,7 +77,7 @@ def as_positive(name: str, values: Any) -> tuple[float, ...]:
     Raises
     ------
     ValueError
-        If it is none; `name` is the name of the argument.
+        If `values` is not such a sequence; the message contains `name`.
     """
     array = as_numbers(name, values)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):

@@ -27,7 +27,7 @@ def root(slope: Slope, lo: float, hi: float) -> float:
 
 
 def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
-    """Widen [lo, hi] until the function changes its sign in it, if it ever does."""
+    """Return [lo, hi], widened until the function changes its sign in it, if it ever does."""
     width = max(hi - lo, 1.0)
     for doubling in range(64):
         low, high = slope(lo)[0] > 0, slope(hi)[0] < 0

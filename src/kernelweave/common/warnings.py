@@ -24,7 +24,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _levels_to_caller(frame: FrameType) -> int:
-    """Return how many frames up from `frame` (which is level 1) the first outside frame is.
+    """Return the level of the first frame outside the package; `frame` is level 1.
 
     Outermost frames of the package, such as those of a thread that it has started, count as
     outside.

@@ -47,7 +47,7 @@ class DaskEstimator(MKLEstimator):
 
     plain: ClassVar[type[MKLEstimator]]
     _local: ClassVar[bool] = False
-    _chooses: ClassVar[bool] = False  # folds would need the examples in one place
+    _chooses: ClassVar[bool] = False  # folds need all examples on one machine
 
     client: Client | None = None
 

@@ -1,7 +1,7 @@
 """A model of the cost of a pass over all shards, in bytes and seconds.
 
 A pass sends q examples and their dual variables to every worker and returns one number for each of
-n examples. Passes take most of the time of a fit on a cluster; docs/scale.md has measured
+n examples. Passes take most of the time of a fit on a cluster; docs/scale.md lists measured
 constants.
 """
 
@@ -48,7 +48,7 @@ class Pass:
     q : float
         Number of examples that are sent to all workers.
     example_bytes : float
-        Size of an example in the form that kernels read: 8 per number, 16 per 64 letters of DNA.
+        Size of an encoded example: 8 bytes per number, 16 bytes per 64 letters of DNA.
     pair_seconds : float
         Time of one kernel evaluation in one thread.
     lookup_seconds : float

@@ -2,7 +2,7 @@
 
 Parameters of kernels that depend on data (gamma, categories, normalisation factors) are determined
 from a sample of evenly spaced examples, as for local estimators, and from statistics that each
-partition computes of its own examples.
+partition computes from its examples.
 """
 
 from __future__ import annotations

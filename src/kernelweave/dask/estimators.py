@@ -43,7 +43,9 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
 
     plain = MKLClassifier
 
-    def fit(self, X: Data, y: object, sample_weight: object = None) -> DaskMKLClassifier:
+    def fit(  # type: ignore[override]  # no groups: calibrate needs local examples
+        self, X: Data, y: object, sample_weight: object = None
+    ) -> DaskMKLClassifier:
         """Fit the model.
 
         Parameters
@@ -103,7 +105,9 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
 
     plain = MKLRegressor
 
-    def fit(self, X: Data, y: object, sample_weight: object = None) -> DaskMKLRegressor:
+    def fit(  # type: ignore[override]  # no groups: calibrate needs local examples
+        self, X: Data, y: object, sample_weight: object = None
+    ) -> DaskMKLRegressor:
         """Fit the model.
 
         Parameters

@@ -64,13 +64,13 @@ class RemoteExamples:
         return self.take(np.arange(self.n)).part(sources)
 
     def reference(self, index: np.ndarray) -> Examples:
-        """Return the examples at the given positions in the form that a model saves."""
+        """Return the examples at the given positions, reduced to the data that models save."""
         return self.take(index).reference(np.arange(len(index)))
 
 
 @dataclass(frozen=True, eq=False)
 class WorstBounds(RoundingBounds):
-    """Rounding bounds of kernels on remote examples: those of the worst example for all.
+    """Rounding bounds of kernels on remote examples: the largest bounds apply to all examples.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ def prepared_shards(
     data : Data
         The training examples.
     sample : Examples
-        The sample of `data` in the form that the kernels read.
+        The sample of `data`, encoded for the kernels.
     costs : array of shape (n,)
         Costs of all examples.
     options : ShardOptions
@@ -210,7 +210,7 @@ def load(part: object, message: bytes, label: str, start: int) -> Shard:
 
 
 def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
-    """Raise ValueError if an example is absent in a view in which no sampled example is."""
+    """Raise ValueError if an example lacks a view that all sampled examples have."""
     absent = absent_of_all(compiled, reading)
     if absent is None or is_extrapolated(compiled):
         return

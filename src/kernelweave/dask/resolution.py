@@ -44,18 +44,18 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
     scaled: list[Encoded] = []
     pairs = list(zip(kernels, found, strict=True))
 
-    def collect(leaf: Any, given: object) -> object:
+    def collect(leaf: Any, original: object) -> object:
         scaled.append(leaf.columns)
         return leaf
 
-    for given, kernel in pairs:
-        rebuilt(given, kernel, collect)
+    for original, kernel in pairs:
+        rebuilt(original, kernel, collect)
     if not scaled:
         return found
     variances = iter(_variances(_on_parts("moments", moments_of_part, scaled, data)))
     return [
-        rebuilt(given, kernel, lambda leaf, given: _scaled(given, leaf, next(variances)))
-        for given, kernel in pairs
+        rebuilt(original, kernel, lambda leaf, original: _scaled(original, leaf, next(variances)))
+        for original, kernel in pairs
     ]
 
 
@@ -89,21 +89,21 @@ def _variances(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterato
         yield float((squares.sum() + counts @ (means - centre) ** 2) / counts.sum())
 
 
-def _scaled(given: Any, leaf: Any, variance: float) -> Any:
-    """Return a resolved kernel in which values "scale" of gamma use the given variance."""
+def _scaled(original: Any, leaf: Any, variance: float) -> Any:
+    """Return a resolved kernel in which values "scale" of gamma use a given variance."""
     gamma = 1.0 / (leaf.columns.n_features * variance) if variance > 0 else 1.0
-    if isinstance(given.gamma, tuple):
-        pairs = zip(given.gamma, leaf.gamma, strict=True)
+    if isinstance(original.gamma, tuple):
+        pairs = zip(original.gamma, leaf.gamma, strict=True)
         return replace(leaf, gamma=tuple(gamma if one == "scale" else own for one, own in pairs))
     return replace(leaf, gamma=gamma)
 
 
-def rebuilt(given: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
+def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
     """Return a resolved kernel in which all parts with ``gamma="scale"`` are replaced.
 
     Parameters
     ----------
-    given : Kernel
+    original : Kernel
         The kernel before it was resolved.
     found : Kernel
         The resolved kernel.
@@ -111,19 +111,23 @@ def rebuilt(given: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
         Returns the replacement for a resolved part and the part before it was resolved.
     """
     if isinstance(found, VectorKernel):
-        gamma = getattr(given, "gamma", None)
+        gamma = getattr(original, "gamma", None)
         scale = "scale" in gamma if isinstance(gamma, tuple) else gamma == "scale"
-        return change(found, given) if scale else found
+        return change(found, original) if scale else found
     if isinstance(found, Stack):
-        inner = given.kernels if isinstance(given, Stack) else [given.kernel] * len(found.kernels)
+        inner = (
+            original.kernels
+            if isinstance(original, Stack)
+            else [original.kernel] * len(found.kernels)
+        )
         pairs = zip(inner, found.kernels, strict=True)
         return replace(found, kernels=tuple(rebuilt(*pair, change) for pair in pairs))
     names = [
         field.name for field in fields(found) if isinstance(getattr(found, field.name), Kernel)
     ]
-    same = type(given) is type(found)  # otherwise `resolve` has wrapped it
+    same = type(original) is type(found)  # otherwise `resolve` has wrapped it
     changed = {
-        name: rebuilt(getattr(given, name) if same else given, getattr(found, name), change)
+        name: rebuilt(getattr(original, name) if same else original, getattr(found, name), change)
         for name in names
     }
     return replace(found, **changed) if changed else found

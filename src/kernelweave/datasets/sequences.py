@@ -66,7 +66,7 @@ def make_splice(
 
     All sequences have AG at positions 60 and 61, in a first-order Markov background. True sites
     have the letter frequencies of worm acceptor sites before the AG and codon-like frequencies
-    after it. Some negatives have one of the two.
+    after it. Some negatives have one of these two properties.
 
     Parameters
     ----------

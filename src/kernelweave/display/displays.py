@@ -1,7 +1,7 @@
-"""Pictures of what was learned, with the conventions of scikit-learn's displays.
+"""Displays of fitted models, with the conventions of scikit-learn.
 
-A display holds numbers; ``plot(ax=None)`` draws them and leaves ``ax_`` and ``figure_``. Nothing
-here imports matplotlib, the extra ``kernelweave[plot]``, before something is drawn.
+A display contains numbers; ``plot(ax=None)`` draws them and sets ``ax_`` and ``figure_``.
+matplotlib, the extra ``kernelweave[plot]``, is only imported for drawing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
     from ..kernels import Kernel
 
-MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
+MOST_NAMES = 40  # kernels up to which figures grow; with more, only every k-th name is shown
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
 
@@ -86,10 +86,9 @@ class WeightsDisplay:
             None for the kernels, "view" for the sums over the kernels of each view.
         values : str or None
             A column of `weights_frame`: "weight", "share" or "held_out_share". None: the held-out
-            share if the estimator has computed it, which is so with default kernels; otherwise the
-            weight.
+            share if the estimator has computed it (with default kernels), otherwise the weight.
         most : int
-            The largest so many values are drawn, and the sum of the others.
+            Number of largest values that are drawn; the others are summed up.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         """
@@ -147,16 +146,16 @@ class WeightsDisplay:
 
 
 class ConvergenceDisplay:
-    """The relative duality gap over time, with one line, or one per class.
+    """The relative duality gap over time: one line, or one line per class.
 
     Parameters
     ----------
-    seconds, gaps : list of arrays of shape (turns,)
-        One of each for every line.
+    seconds, gaps : list of arrays of shape (iterations,)
+        Times and gaps of each line.
     tol : float, optional
-        Where the solver was to stop.
+        Relative duality gap at which the solver stops, drawn as a horizontal line.
     classes : sequence, optional
-        What the lines are called.
+        Names of the lines.
     xlabel : str
         Label of the horizontal axis. Models from files do not contain times: `from_estimator` draws
         the gap over the number of the entry of `history_`.

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 COLOUR = "#0072B2"
-NORMAL_QUANTILE = 1.96  # of 95 % intervals
+NORMAL_QUANTILE = 1.96  # 97.5 % quantile of the normal distribution, for 95 % intervals
 
 
 class ReliabilityDisplay:
     """Observed frequency of a class against its predicted probability.
 
-    Examples are divided into bins with equal numbers of examples. Points near the diagonal mean
-    that probabilities are frequencies. Vertical lines are 95 % intervals of the frequencies
+    Examples are divided into bins with equal numbers of examples. If probabilities are well
+    calibrated, points are near the diagonal. Vertical lines are 95 % intervals of the frequencies
     (Wilson, 1927). Tick marks along the axis are percentiles of the predictions.
 
     Parameters

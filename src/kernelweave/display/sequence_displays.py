@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..estimators.fitted import FittedEstimator
 
-MOST_WORDS = 64  # rows of a heat map of k-mers; of more, those with the largest weights
+MOST_WORDS = 64  # maximum number of rows of a heat map: the k-mers with the largest weights
 
 
 class PositionWeightsDisplay:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 POSITIVE, NEGATIVE, NEUTRAL = "#D55E00", "#0072B2", "#999999"
-BINS = 60  # across the horizontal axis; points of one bin are stacked
+BINS = 60  # number of bins of the horizontal axis; points in a bin are stacked
 HALF_ROW = 0.38  # half the height of a row of points, in units of the distance of rows
 
 
@@ -320,7 +320,7 @@ def _number(value: Any) -> float | None:
 
 
 def _numbers(data: np.ndarray | None, player: int) -> np.ndarray | None:
-    """Return a column as numbers, shape (n,); None if it holds anything else, or one value only."""
+    """Return a column as numbers, shape (n,); None if it has other values, or a single value."""
     if data is None:
         return None
     found = [_number(value) for value in data[:, player]]

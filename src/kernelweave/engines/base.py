@@ -1,8 +1,8 @@
 """Engines: they keep the examples and alpha, and evaluate kernels for the solvers.
 
-All algorithms access the examples through these operations (Sonnenburg, Raetsch and Rieck, 2007,
-call similar ones clear, add and lookup). An engine decides how they are computed; a solver decides
-which to call. An engine owns alpha. Everything that it returns belongs to its present alpha.
+All algorithms access the examples through the operations of `Engine` (Sonnenburg, Raetsch and
+Rieck, 2007, call similar ones clear, add and lookup). An engine decides how they are computed; a
+solver decides which to call. An engine owns alpha. All returned values refer to the present alpha.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .snapshot import Snapshot
 
 DIAGONALS = 1000  # number of kernels whose diagonals are in memory at a time
 LARGEST_BLOCK = 1000  # examples in the largest kernel block: 8 MB
-COSTLY_PAIR = 300.0  # cost of a kernel evaluation, in cached values read, from which on it is high
+COSTLY_PAIR = 300.0  # cost of a kernel evaluation, in cached values read, above which it is high
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class Engine(ABC):
     work : Work
         Counts the pairs of examples that were evaluated.
     origin : ndarray of shape (n,) or None
-        Outputs whose dual point alpha is (`Response`), if a solver has passed them with alpha.
+        Outputs with the dual point alpha (`Response`), if a solver has passed them with alpha.
     """
 
     precision: float = float(np.finfo(float).eps)
@@ -143,7 +143,7 @@ class Engine(ABC):
         self._read_only.flags.writeable = False
         self._single = False
         self.origin: np.ndarray | None = None
-        # Combined outputs, the weights that they belong to, and whether they are out of date.
+        # Combined outputs, their weights, and whether they are out of date.
         # Engines that cache the outputs of every kernel do not use them.
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self.work = Work()
@@ -160,7 +160,7 @@ class Engine(ABC):
 
     @cached_property
     def kernel_matrix(self) -> KernelMatrix:
-        """The kernel matrix of all examples; that of the last weights is kept."""
+        """The weighted kernel matrix of all examples; the matrix of the last weights is cached."""
         return KernelMatrix(self)
 
     @property
@@ -170,7 +170,7 @@ class Engine(ABC):
 
     @property
     def cheap_outputs(self) -> float:
-        """Number of kernels from which on one pass over all of them is the fastest way.
+        """Number of kernels from which on computing the outputs of all kernels at once is faster.
 
         The outputs of fewer kernels are computed one by one.
         """
@@ -221,17 +221,17 @@ class Engine(ABC):
         ----------
         alpha : ndarray of shape (n,)
         outputs : ndarray, optional
-            Outputs of alpha as a `Snapshot` has them; then no kernel is evaluated. They may also be
-            those of the kernels with a weight in theta, shape (k, n).
+            Outputs of alpha, in the form of `Snapshot.outputs` or of the k kernels with a weight in
+            theta, shape (k, n). If passed, no kernel is evaluated.
         theta : ndarray of shape (M,), optional
             Weights under which outputs are combined.
         origin : ndarray of shape (n,), optional
-            Outputs whose dual point alpha is.
+            Outputs with the dual point alpha.
         """
         size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
         if outputs is None:
             self.accumulated_update[:] = size
-        else:  # outputs may be rescaled ones, and then their rounding is, too
+        else:  # rescaled outputs have rescaled rounding errors
             factor = max(1.0, float(size.sum()) / before) if before > 0 else 1.0
             self.accumulated_update *= factor
             self.accumulated_update += np.abs(alpha - self._alpha)
@@ -322,7 +322,7 @@ class Engine(ABC):
         return smaller
 
     def _subset(self, examples: np.ndarray) -> Engine:
-        """Return an engine for some examples, at any alpha."""
+        """Return an engine for some examples, with arbitrary alpha; `subset` sets it."""
         raise self._cannot("choose among its examples")
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
@@ -420,19 +420,19 @@ class MatVec(Protocol):
 
 
 def kernel_blocks(engine: Engine) -> KernelBlocks:
-    """Return an engine as one that evaluates single kernels; raise TypeError if it does not."""
+    """Return the engine, typed as `KernelBlocks`; raise TypeError if it lacks single kernels."""
     if not isinstance(engine, KernelBlocks):
         raise engine._cannot("evaluate single kernels")
     return engine
 
 
 def mat_vec(engine: Engine) -> MatVec:
-    """Return an engine as one with cheap products; raise TypeError if it has none."""
+    """Return the engine, typed as `MatVec`; raise TypeError if it lacks matrix-vector products."""
     if not isinstance(engine, MatVec):
         raise engine._cannot("multiply with its kernel matrix cheaply")
     return engine
 
 
 def products_cost(cheap: bool, linear: bool) -> str:
-    """Return the cost of matrix-vector products as `EngineCosts` names it."""
+    """Return the value of `EngineCosts.products`: "none", "linear" or "cheap"."""
     return "cheap" if cheap else "linear" if linear else "none"

@@ -11,7 +11,7 @@ from .base import Engine, TrainingSet
 from .costs import EngineCosts
 from .family import FamilyEngine
 
-MOST_CACHE_MB = 100.0  # of kernel rows, half of them rows inside a class
+MOST_CACHE_MB = 100.0  # cache of kernel rows; half of it for rows inside a class
 WORKING_SET = 512  # maximum number of examples in a working set
 FRESH = 16  # maximum number of them whose kernel rows are not cached
 MOST_SETS = 1000  # working sets after which a pair is given to another solver
@@ -19,7 +19,7 @@ LARGEST_PAIR = 20_000  # examples; larger two-class problems are better solved o
 
 
 class ClassPairsEngine(Engine):
-    """The examples of every pair of classes, one pair after the other.
+    """Engine for all pairs of classes: the examples of every pair, one pair after the other.
 
     Pair (a, b), a < b, consists of the examples of class a, then those of class b. Kernels between
     examples of different pairs are 0. The core evaluates the rows that its working sets need, and
@@ -100,17 +100,15 @@ class ClassPairsEngine(Engine):
 
     def solve(
         self,
-        pairs: np.ndarray,
         term: DualTerm,
         constants: np.ndarray,
         gap: float,
         theta: np.ndarray,
     ) -> np.ndarray:
-        """Improve alpha of some pairs until their relative duality gaps are small.
+        """Improve alpha of all pairs until their relative duality gaps are small.
 
         Parameters
         ----------
-        pairs : ndarray of shape (k,)
         term : DualTerm
             Dual terms of the examples of all pairs, without entropies.
         constants : ndarray of shape (n_pairs,)
@@ -121,15 +119,14 @@ class ClassPairsEngine(Engine):
 
         Returns
         -------
-        ndarray of shape (k,)
+        ndarray of shape (n_pairs,)
             The gaps that were reached. Outputs are computed from scratch.
         """
-        self.combined(theta)
+        self._weigh(theta)
         lin, eps, curv, ent, lo, hi = (np.ascontiguousarray(part) for part in term.arrays)
-        if not self._combined.flags.writeable:
-            self._combined = self._combined.copy()
+        self._combined = np.empty(self.n)
         gaps = self._core.solve(
-            pairs.astype(np.int64),
+            np.arange(len(self.rows)),
             lin,
             eps,
             curv,
@@ -144,6 +141,7 @@ class ClassPairsEngine(Engine):
             self._alpha,
             self._combined,
         )
+        self._stale = False
         self.accumulated_update[:] = np.abs(self._alpha)
         return gaps
 
@@ -152,9 +150,7 @@ class ClassPairsEngine(Engine):
         self._stale = True
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        if not np.array_equal(theta, self._theta):
-            self._core.weigh(np.ascontiguousarray(np.broadcast_to(theta, self._members)))
-            self._theta, self._stale = theta.copy(), True
+        self._weigh(theta)
         if self._stale:
             self._combined = (
                 self._core.outputs(self._alpha) if self._alpha.any() else np.zeros(self.n)
@@ -163,8 +159,14 @@ class ClassPairsEngine(Engine):
             self._stale = False
         return self._combined
 
+    def _weigh(self, theta: np.ndarray) -> None:
+        """Set the weights of the kernels, shape (M,)."""
+        if not np.array_equal(theta, self._theta):
+            self._core.weigh(np.ascontiguousarray(np.broadcast_to(theta, self._members)))
+            self._theta, self._stale = theta.copy(), True
+
     def quadratic(self) -> np.ndarray:
-        each = np.asarray(self._core.quadratic(self._alpha).sum(axis=0))
+        each = np.asarray(self._core.quadratic(self._alpha))
         return each if len(each) == self.n_kernels else each.sum(keepdims=True)
 
     def diagonal(self) -> np.ndarray:
@@ -181,7 +183,7 @@ class ClassPairsEngine(Engine):
 
 
 def pair_solver(engine: Engine) -> ClassPairsEngine:
-    """Return an engine as one that solves pairs; plan.py asks for it only if the engine does."""
+    """Return the engine, typed as `ClassPairsEngine`; raise TypeError for other engines."""
     if not isinstance(engine, ClassPairsEngine):
         raise engine._cannot("solve pairs of classes")
     return engine

@@ -1,4 +1,4 @@
-"""Costs of the operations of an engine: all that the plan knows about an engine."""
+"""Costs of the operations of an engine: the only properties of an engine that the plan uses."""
 
 from __future__ import annotations
 

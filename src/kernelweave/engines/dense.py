@@ -13,7 +13,7 @@ from .memory import check_memory
 
 
 class DenseEngine(CachedOutputs):
-    """All examples in this process; the outputs of every kernel are cached.
+    """Engine for a few kernels on local examples; the outputs of every kernel are cached.
 
     Parameters
     ----------
@@ -97,9 +97,9 @@ class DenseEngine(CachedOutputs):
 
     @property
     def costs(self) -> EngineCosts:
-        cheap = self._core.keeps_products and self._product is not None
+        cheap = self._core.keeps_products and self._has_product
         part = self._core.subset(np.arange(min(2, self.n)))
-        part_cheap = part.keeps_products and self._product is not None
+        part_cheap = part.keeps_products and self._has_product
         return EngineCosts(
             block=LARGEST_BLOCK,
             costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
@@ -111,11 +111,11 @@ class DenseEngine(CachedOutputs):
 
     @cached_property
     def _multiplies(self) -> bool:
-        """Whether matrix-vector products are available: kernels are linear."""
-        return self._product is not None or self._core.multiply(np.zeros(self.n)) is not None
+        """Whether matrix-vector products are available: only for linear kernels."""
+        return self._has_product or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
-        if self._product is not None:
+        if self._has_product:
             product: np.ndarray = theta[0] * (self._product @ v)
             return product
         if not self._multiplies:
@@ -123,11 +123,16 @@ class DenseEngine(CachedOutputs):
         summed: np.ndarray = theta @ self._core.multiply(v)
         return summed
 
+    @property
+    def _has_product(self) -> bool:
+        """Whether one kernel has cheap matrix-vector products. This builds no tables."""
+        return self.n_kernels == 1 and self._core.has_products
+
     @cached_property
-    def _product(self) -> _core.Products | None:
-        product = self._core.products() if self.n_kernels == 1 else None
-        if product is not None:
-            product.weigh(np.ones(1))
+    def _product(self) -> _core.Products:
+        """The kernel matrix with its tables, which can take much of the cache."""
+        product = self._core.products()
+        product.weigh(np.ones(1))
         return product
 
     def _subset(self, examples: np.ndarray) -> DenseEngine:

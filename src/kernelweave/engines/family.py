@@ -19,12 +19,12 @@ from .costs import EngineCosts
 from .snapshot import Snapshot
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
-MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
+MANY_EXAMPLES = 1000  # examples above which a pass takes longer than tabulating a function
 MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used: 400 MB
 
 
 class FamilyEngine(Engine):
-    """All examples in this process; only the combined outputs are cached.
+    """Engine for large kernel families on local examples; only combined outputs are cached.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class FamilyEngine(Engine):
         delta = self._set(idx, values)
         if len(idx):
             self._of_support = None
-        if not self._stale:  # applied when outputs are needed: the weights may change before
+        if not self._stale:  # applied when outputs are needed, since the weights may change first
             self._changes.append((idx, delta))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
@@ -172,7 +172,7 @@ class FamilyEngine(Engine):
             self._combined[:], self._stale = outputs, False
 
     def _weigh(self, theta: np.ndarray) -> None:
-        """Set the weights of the combined function; outputs are stale if they are new."""
+        """Set the weights of the combined function; mark outputs as stale if these change."""
         if not np.array_equal(theta, self._theta):
             self._core.weigh(theta)
             self._theta, self._stale = theta.copy(), True

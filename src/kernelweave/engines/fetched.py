@@ -44,7 +44,7 @@ class LocalEngines:
     light: bool = False
 
     def engine(self, examples: Examples) -> Engine:
-        """Return an engine at alpha = 0 for examples in the form that all kernels read."""
+        """Return an engine at alpha = 0 for examples encoded for all kernels."""
         seen = self.kernels.seen(examples)
         local = TrainingSet(self.kernels.listing, seen, self.cache_mb, self.n_jobs)
         if self.kernels.family:

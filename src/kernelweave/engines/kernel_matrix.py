@@ -1,4 +1,4 @@
-"""The kernel matrix of few examples, kept in memory while the weights stay."""
+"""The kernel matrix of few examples, cached until the weights change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class KernelMatrix:
     """The weighted sum of an engine's kernels between all examples.
 
-    Inner solutions and the Hessian for weight steps use the same matrix: the last one is kept.
+    Inner solvers and the Hessian for weight steps use the same matrix, so the last one is cached.
 
     Parameters
     ----------

@@ -3,10 +3,10 @@
 Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
 kernel, in one pass each, however many kernels there are. Only the combined outputs are cached.
 
-If every kernel needs a product of its own (kernels with norms of their own), the products of single
-kernels cost no more than their sum. If kernels share tables of words, the outputs of all of them
-take a few products. In both cases the outputs of single kernels are cached: new weights, and s of
-all kernels, then cost nothing.
+If every kernel needs a separate product (kernels that are normalised separately), the products of
+single kernels cost no more than their sum. If kernels share tables of words, the outputs of all of
+them take a few products. In both cases the outputs of single kernels are cached: new weights, and s
+of all kernels, then cost nothing.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .costs import EngineCosts
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # largest fraction of all tables that the kernels with cheap products may have
+LITTLE = 1 / 6  # largest fraction of the size of all tables for kernels with cheap products
 
 
 class LinearEngine(Engine):
-    """All examples in this process; the combined outputs are cached.
+    """Engine for string families on local examples; the combined outputs are cached.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class LinearEngine(Engine):
         self._weighed = self._theta  # weights of the tables for products
         self._outputs = np.zeros((0, self.n))  # of single kernels, valid where `_known`
         self._known = np.zeros(self.n_kernels, dtype=bool)
-        self._offset = False  # whether examples outside contribute to the outputs
+        self._offset = False  # whether examples outside a subset contribute to the outputs
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
@@ -83,12 +83,12 @@ class LinearEngine(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        cheap = self._core.keeps_products and self._products is not None
+        cheap = self._core.keeps_products
         part = self._core.subset(np.arange(min(2, self.n)))
         return EngineCosts(
             block=LARGEST_BLOCK,
             costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
-            products=products_cost(cheap, self._products is not None),
+            products=products_cost(cheap, self._core.has_products),
             part_products="cheap" if part.keeps_products else "linear",
             fixed_products=self._core.products_are_fixed,
             separate_products=self._separates,
@@ -100,8 +100,8 @@ class LinearEngine(Engine):
         return RecordedProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
 
     @cached_property
-    def _products(self) -> _core.Products | None:
-        """Tables for matrix-vector products, None if they do not fit in memory."""
+    def _products(self) -> _core.Products:
+        """The kernel matrices with their tables, if these fit in memory (``has_products``)."""
         return self._core.products(keep=True)
 
     @property
@@ -113,10 +113,10 @@ class LinearEngine(Engine):
     def _keeps_single(self) -> bool:
         """Whether the outputs of single kernels are cached, for all examples."""
         fixed = self._core.products_are_fixed and not self._offset
-        return (fixed or self._separates) and self._products is not None
+        return (fixed or self._separates) and self._core.has_products
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
-        if self._products is None:
+        if not self._core.has_products:
             raise self._cannot("keep the tables for products in memory")
         if not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
@@ -128,7 +128,7 @@ class LinearEngine(Engine):
         return weighed
 
     def _know(self, wanted: np.ndarray) -> None:
-        """Compute the outputs of the kernels that are wanted, shape (M,), and not cached."""
+        """Compute the outputs of the kernels in a mask, shape (M,), that are not cached."""
         missing = wanted & ~self._known
         if not missing.any():
             return
@@ -144,7 +144,7 @@ class LinearEngine(Engine):
     def quadratic(self) -> np.ndarray:
         if self._keeps_single:
             return self.outputs() @ self._alpha
-        if self._products is not None:
+        if self._core.has_products:
             return self._products.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
         if not len(support):
@@ -172,7 +172,7 @@ class LinearEngine(Engine):
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         if self._keeps_single:
             return self.outputs()[:, idx]
-        if self._products is not None:
+        if self._core.has_products:
             return self._products.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
         part = self._core.subset(needed).products(keep=False)
@@ -185,7 +185,7 @@ class LinearEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
         """Return the combined outputs, shape (n,), from cached outputs or from scratch."""
-        if self._known.all() or (self._separates and self._products is not None):
+        if self._known.all() or (self._separates and self._core.has_products):
             weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
             return weighted
         self.accumulated_update[:] = np.abs(self._alpha)
@@ -241,7 +241,7 @@ class LinearEngine(Engine):
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m alpha, shape (n,), for an alpha that is nonzero only at idx."""
-        if self._products is not None:
+        if self._core.has_products:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
 
@@ -249,7 +249,7 @@ class LinearEngine(Engine):
 def quick_kernels(costs: np.ndarray) -> np.ndarray:
     """Return the kernels with cheap products, given the costs of all, shape (M,).
 
-    They have the largest cost for which all kernels of that cost are a small part of the sum.
+    These are all kernels up to the largest cost at which their total is a small fraction.
     """
     for cost in np.unique(costs)[::-1]:
         alike = np.flatnonzero(costs == cost)

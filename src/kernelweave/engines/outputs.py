@@ -12,11 +12,11 @@ from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 
 MATRIX = 5000  # examples up to which a kernel matrix is evaluated for all outputs at once: 200 MB
-ROWS = 2  # rows of the kernel matrix, in units of n, from which on that is faster
+ROWS = 2  # number of rows needed, in units of n, above which evaluating the matrix is faster
 
 
 class OutputsEngine(CachedOutputs):
-    """Several outputs that share kernels, weights and examples, on top of another engine.
+    """Engine for several outputs that share kernels, weights and the examples of another engine.
 
     The examples of the engine are repeated for every output, one output after the other. Kernels
     between examples of different outputs are 0. All outputs share the cache of the engine.

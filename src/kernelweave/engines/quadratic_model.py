@@ -17,7 +17,7 @@ class QuadraticModelEngine(CachedOutputs):
     matrix : LowRankModel or SurrogateMatrix
         The model of K.
     alpha, outputs : ndarray of shape (n,)
-        The first alpha, alpha_0, and its exact outputs F.
+        Initial alpha, alpha_0, and its exact outputs F.
     """
 
     def __init__(

@@ -81,7 +81,8 @@ class RecordedProducts:
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Record the product of a vector, shape (n,), with kernels under weights, shape (M,).
 
-        It is the product with their sum, shape (n,), or with each that has a weight, shape (k, n).
+        `product` is that with the weighted sum, shape (n,), or with each kernel of nonzero weight,
+        shape (k, n).
         """
         kernels = np.flatnonzero(weights) if product.ndim == 2 else None
         self._restrict(kernels)
@@ -109,27 +110,27 @@ class RecordedProducts:
             self._products = [products[chosen] for products in self._products]
         self._kernels = kernels
 
-    def knows(self, weights: np.ndarray) -> bool:
+    def covers(self, weights: np.ndarray) -> bool:
         """Return whether products with all kernels that have a weight, shape (M,), are recorded."""
         kernels = self._kernels
         return bool(self._basis) and (
             kernels is None or bool(np.isin(np.flatnonzero(weights), kernels).all())
         )
 
-    def knows_well(self, weights: np.ndarray) -> bool:
+    def matches(self, weights: np.ndarray) -> bool:
         """Return whether products with exactly this weighted sum are recorded."""
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
-        return same and self.knows(weights)
+        return same and self.covers(weights)
 
     def model(self, weights: np.ndarray) -> LowRankModel | SurrogateMatrix | None:
         """Return a model of the weighted sum of the kernels, or None if nothing is recorded."""
         quick = self._slow is not None and not weights[self._slow].any()
         if self._quick is None or quick:
-            return self.matrix(weights) if self.knows(weights) else None
+            return self.matrix(weights) if self.covers(weights) else None
         every = np.ones(self._quick.n_kernels)
         for move in self._basis[len(self._quickly) :]:
             self._quickly.append(self._quick.matvec(move, every, each=True))
-        if self.knows(weights):
+        if self.covers(weights):
             Q, KQ = self._seen(weights)
             return SurrogateMatrix.of(self._quick, Q, KQ, np.array(self._quickly))
         share = weights.sum() / self._quick.n_kernels  # assumes that all kernels are similar

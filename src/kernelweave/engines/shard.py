@@ -52,7 +52,7 @@ class VaryingKernels:
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
     def seen(self, examples: Examples) -> Examples:
-        """Return the tables of examples that the M kernels read, from those of all kernels."""
+        """Return examples with the tables that the M kernels use, from those of all kernels."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, object]:
@@ -68,7 +68,7 @@ class Shard:
     kernels : VaryingKernels
         The M kernels.
     examples : Examples
-        The n examples of this shard in the form that all kernels read.
+        The n examples of this shard, encoded for all kernels.
     n_jobs : int
         Number of threads.
     """
@@ -84,7 +84,7 @@ class Shard:
 
     @cached_property
     def _own(self) -> Examples:
-        """The examples in the form that the M kernels read."""
+        """The examples, encoded for the M kernels."""
         return self.kernels.seen(self.examples)
 
     def __getstate__(self) -> dict[str, object]:
@@ -96,19 +96,19 @@ class Shard:
         return self.examples.vectors.nbytes + sum(array.nbytes for array in arrays)
 
     def take(self, idx: np.ndarray) -> Examples:
-        """Return the examples at given indices in the form that all kernels read."""
+        """Return the examples at given indices, encoded for all kernels."""
         return self.examples.take(idx)
 
     def part(self, idx: np.ndarray) -> Shard:
         """Return a shard with the examples at given indices."""
         return replace(self, examples=self.examples.take(idx))
 
-    def combined(self, given: Expansion, theta: np.ndarray, single: bool) -> np.ndarray:
+    def combined(self, expansion: Expansion, theta: np.ndarray, single: bool) -> np.ndarray:
         """Return the values of a weighted sum of kernel expansions at the examples.
 
         Parameters
         ----------
-        given : Expansion
+        expansion : Expansion
         theta : ndarray of shape (M,)
             Kernel weights.
         single : bool
@@ -121,48 +121,50 @@ class Shard:
         """
         with single_threaded_blas():
             if not self.kernels.family:
-                row: np.ndarray = self._decide(given, theta[None])[0]
+                row: np.ndarray = self._decide(expansion, theta[None])[0]
                 return row
-            engine = self._engine(given)
+            engine = self._engine(expansion)
             engine.single_precision = single and engine.has_single_precision
-            return engine.combined(theta)[given.examples.n :].copy()
+            return engine.combined(theta)[expansion.examples.n :].copy()
 
-    def outputs(self, given: Expansion, kernels: np.ndarray) -> np.ndarray:
+    def outputs(self, expansion: Expansion, kernels: np.ndarray) -> np.ndarray:
         """Return the values of a kernel expansion for each of k kernels, shape (k, n)."""
         with single_threaded_blas():
             if self.kernels.family:
-                return self._engine(given).outputs(kernels)[:, given.examples.n :].copy()
-            return self._decide(given, np.eye(self.kernels.listing.n_kernels)[kernels])
+                return self._engine(expansion).outputs(kernels)[:, expansion.examples.n :].copy()
+            return self._decide(expansion, np.eye(self.kernels.listing.n_kernels)[kernels])
 
-    def block_norms(self, given: Expansion, slices: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return the part of the squared block norms alpha' K_m alpha in some rows, shape (M,).
+    def block_norms(self, expansion: Expansion, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return the contribution of some rows of K_m to alpha' K_m alpha, shape (M,).
 
         The examples of the shard are not used: shards only divide the work.
 
         Parameters
         ----------
-        given : Expansion
+        expansion : Expansion
             All examples with alpha != 0.
         slices : sequence of (first, last)
             Rows of the kernel matrices. Those of all shards together are all rows.
         """
         with single_threaded_blas():
             if self.kernels.family:
-                return self._family_block_norms(given, slices)
+                return self._family_block_norms(expansion, slices)
             every = np.arange(self.kernels.listing.n_kernels)
             total = np.zeros(len(every))
             for first, last in slices:
-                some = replace(self, examples=given.examples.take(np.arange(first, last)))
-                total += some.outputs(given, every) @ given.alpha[first:last]
+                some = replace(self, examples=expansion.examples.take(np.arange(first, last)))
+                total += some.outputs(expansion, every) @ expansion.alpha[first:last]
             return total
 
     def _family_block_norms(
-        self, given: Expansion, slices: Sequence[tuple[int, int]]
+        self, expansion: Expansion, slices: Sequence[tuple[int, int]]
     ) -> np.ndarray:
-        seen = self.kernels.seen(given.examples)
+        seen = self.kernels.seen(expansion.examples)
         family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
         parts = [
-            family.quadratic_of_rows(np.arange(first, seen.n), last - first, given.alpha[first:])
+            family.quadratic_of_rows(
+                np.arange(first, seen.n), last - first, expansion.alpha[first:]
+            )
             for first, last in slices
         ]
         total: np.ndarray = np.sum(parts, axis=0)
@@ -180,17 +182,17 @@ class Shard:
         """Return whether a family is faster in single precision."""
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_single_precision
 
-    def _engine(self, given: Expansion) -> FamilyEngine:
-        """Return an engine for the given examples, followed by those of the shard."""
-        both = joined([self.kernels.seen(given.examples), self._own])
+    def _engine(self, expansion: Expansion) -> FamilyEngine:
+        """Return an engine for the examples of an expansion, followed by those of the shard."""
+        both = joined([self.kernels.seen(expansion.examples), self._own])
         engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
-        engine.move_to(np.concatenate([given.alpha, np.zeros(self.n)]))
+        engine.move_to(np.concatenate([expansion.alpha, np.zeros(self.n)]))
         return engine
 
-    def _decide(self, given: Expansion, weights: np.ndarray) -> np.ndarray:
+    def _decide(self, expansion: Expansion, weights: np.ndarray) -> np.ndarray:
         """Return combined outputs, shape (k, n), for each of k weight vectors, shape (k, M)."""
-        program, others = self.kernels.listing.program, self.kernels.seen(given.examples)
-        coef = np.repeat(given.alpha[None], len(weights), axis=0)
+        program, others = self.kernels.listing.program, self.kernels.seen(expansion.examples)
+        coef = np.repeat(expansion.alpha[None], len(weights), axis=0)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 

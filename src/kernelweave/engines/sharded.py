@@ -32,7 +32,7 @@ MANY_SUPPORT_VECTORS = 20_000  # from which on shards compute the squared block 
 
 
 class ShardedEngine(Engine):
-    """Examples in shards; only the combined outputs are cached.
+    """Engine for examples in shards; only the combined outputs are cached.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class ShardedEngine(Engine):
         """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
         if not len(idx):
             return np.zeros(self.n)
-        given = Expansion(self._fetch(idx), alpha)
-        parts = self._shards.call(Shard.combined, (given, theta, self._single))
+        expansion = Expansion(self._fetch(idx), alpha)
+        parts = self._shards.call(Shard.combined, (expansion, theta, self._single))
         return np.concatenate(parts)
 
     def quadratic(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class ShardedEngine(Engine):
         return engine.quadratic()
 
     def _remote_quadratic(self, support: np.ndarray) -> np.ndarray:
-        """Return the squared block norms, shape (M,), of which every shard computes a part.
+        """Return the squared block norms, shape (M,), as a sum over shards.
 
         Row i is evaluated from the diagonal on. Each shard gets a long and a short range of rows,
         so that all have the same work.
@@ -109,8 +109,8 @@ class ShardedEngine(Engine):
         ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()
         rows = list(pairwise(ends))
         each = [([rows[k], rows[-1 - k]],) for k in range(count)]
-        given = Expansion(self._fetch(support), self._alpha[support])
-        norms: np.ndarray = np.sum(self._shards.call(Shard.block_norms, (given,), each), axis=0)
+        expansion = Expansion(self._fetch(support), self._alpha[support])
+        norms: np.ndarray = np.sum(self._shards.call(Shard.block_norms, (expansion,), each), axis=0)
         return norms
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
@@ -119,8 +119,8 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros((len(kernels), self.n))
-        given = Expansion(self._fetch(support), self._alpha[support])
-        return np.concatenate(self._shards.call(Shard.outputs, (given, kernels)), axis=1)
+        expansion = Expansion(self._fetch(support), self._alpha[support])
+        return np.concatenate(self._shards.call(Shard.outputs, (expansion, kernels)), axis=1)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
@@ -143,7 +143,7 @@ class ShardedEngine(Engine):
         return largest
 
     def _fetch(self, idx: np.ndarray) -> Examples:
-        """Return the examples at given indices in the form that all kernels read."""
+        """Return the examples at given indices, encoded for all kernels."""
         return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:

@@ -18,7 +18,7 @@ MOST_BYTES = 2**29  # of all kernel values: half of the default `cache_mb`
 
 
 class StackedEngine(CachedOutputs):
-    """All examples in this process; all kernel values and the outputs of every kernel are cached.
+    """Engine for few local examples; all kernel values and outputs of every kernel are cached.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The engine for very many kernels: they are evaluated block by block.
 
 The outputs of M kernels take 8 M n bytes. Solvers with sparse weights need the outputs of a few
-kernels (`of_kernels`), and of all others only the squared block norms alpha' K_m alpha from time to
-time. These are computed block by block, so that no array of size M n is allocated.
+kernels (`of_kernels`). For all other kernels they occasionally need the squared block norms alpha'
+K_m alpha. These are computed block by block, so that no array of size M n is allocated.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BLOCK = 20_000  # kernels evaluated at a time
 
 
 class StreamedEngine(Engine):
-    """All examples in this process; only alpha and the combined outputs are cached.
+    """Engine for very many kernels on local examples; only combined outputs are cached.
 
     Parameters
     ----------

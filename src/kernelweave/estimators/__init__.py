@@ -1,4 +1,4 @@
-"""Estimators with the conventions of scikit-learn: validate, solve, store."""
+"""Estimators with the conventions of scikit-learn. They validate data, solve, and store models."""
 
 from .classifier import MKLClassifier
 from .one_class import MKLOneClass

@@ -40,7 +40,7 @@ class Choice:
     Attributes
     ----------
     name : the chosen candidate.
-    factor : the chosen C, relative to the problems that were given.
+    factor : the chosen C, relative to that of the problems.
     tried : a dict per candidate with its name ("kernels"), its best C ("C", relative), its
         held-out "loss" (error rate, or mean squared error relative to the variance), and whether it
         is "chosen".
@@ -80,7 +80,7 @@ def choose(
         return Choice(names[0], first, [])
     costs = sample.problems[0].C
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the final fit repeats those that matter
+        warnings.simplefilter("ignore")  # the final fit warns again where that matters
         candidates = estimator._candidates(sample.X, costs)
         if len(candidates) == len(factors) == 1:
             return Choice(next(iter(candidates)), first, [])
@@ -116,7 +116,7 @@ class Trial:
 
 
 def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
-    """Return the first candidate that no later one improves by more than a standard error.
+    """Return the simplest candidate that no later one beats by more than a standard error.
 
     Parameters
     ----------

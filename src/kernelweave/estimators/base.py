@@ -43,7 +43,7 @@ from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
-from .cross_fit import Optimum
+from .cross_fit import Optimum, folds, grouped_folds
 from .fitted import FittedEstimator
 from .formulation import Fit, Formulation, Solution, distinct
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
@@ -61,7 +61,7 @@ class Prepared:
     compiled : CompiledKernels
         The M normalised kernels.
     examples : Examples
-        The n training examples in the form that the kernels read.
+        The n training examples, encoded for the kernels.
     sample : Examples
         The same, or a sample of them if they are on other machines.
     engine : Engine
@@ -140,7 +140,7 @@ class MKLEstimator(FittedEstimator):
 
     _checked = check_examples
     _resolve: ClassVar[Callable[..., list[Kernel]]] = staticmethod(resolve)
-    _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
+    _extrapolates: ClassVar[bool] = True  # scale up present views if others are absent
     _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
@@ -165,6 +165,8 @@ class MKLEstimator(FittedEstimator):
         # Before equal examples are merged: parameters such as gamma depend on all examples.
         kernels = None if self.kernels is None else self._resolve(self.kernels, X)
         X, formulation, merged = distinct(kernels, X, formulation)
+        if merged is not None and (given := getattr(self, "calibration_folds_", None)) is not None:
+            self.calibration_folds_ = given[merged.chosen]
         chosen, factor = kernels, 1.0
         if chosen is None:
             chosen, factor = self._defaults(X, formulation, factors)
@@ -196,6 +198,25 @@ class MKLEstimator(FittedEstimator):
         optima: Sequence[Optimum],
     ) -> None:
         """Set attributes that need the engine of the fit, such as calibrators."""
+
+    def _set_calibration_folds(self, groups: object, strata: np.ndarray | None, n: int) -> None:
+        """Set the folds of calibration that keep groups together, before training."""
+        how = getattr(self, "calibrate", None)
+        if groups is None or how is None:
+            return
+        if how == "jackknife+":
+            raise ValueError(
+                "groups must be None with calibrate='jackknife+', which leaves out single "
+                "examples; use calibrate='residuals'"
+            )
+        self.calibration_folds_ = grouped_folds(groups, strata, n)
+
+    def _calibration_tests(self, n: int, strata: np.ndarray | None) -> list[np.ndarray]:
+        """Return the positions that each fold of calibration holds out."""
+        number = getattr(self, "calibration_folds_", None)
+        if number is None:
+            return folds(n, strata)
+        return [np.flatnonzero(number == fold) for fold in np.unique(number)]
 
     def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""
@@ -260,7 +281,7 @@ class MKLEstimator(FittedEstimator):
         costs : ndarray of shape (n,)
             Weights of the examples in the statistics of the normalisation.
         methods, norms : sequences of Method and Norm
-            All that will be used with the engine.
+            All methods and norms that will be used with the engine.
         shared : bool
             Whether several outputs, each with its own alpha, share their weights.
         fits : int
@@ -278,7 +299,7 @@ class MKLEstimator(FittedEstimator):
     def _normalized(
         self, kernels: list[Kernel], X: Data, costs: np.ndarray
     ) -> tuple[CompiledKernels, Examples]:
-        """Return the normalised kernels and the training examples as they read them."""
+        """Return the normalised kernels, and the training examples encoded for them."""
         return prepare(
             kernels,
             self.normalize,
@@ -446,7 +467,7 @@ class MKLEstimator(FittedEstimator):
         constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
         norm = getattr(self, "norm_", None) or getattr(
             self, "norm", None
-        )  # chosen by a search, or given
+        )  # chosen by a search, or passed by the user
         if constant and isinstance(norm, Elliptic):
             self.certifies_ += ", with weights of 0 for constant kernels"
         if self.verbose:  # the final gap, which may differ from that of the last iteration

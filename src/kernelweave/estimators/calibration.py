@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import clone
-from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from ..common.types import Data
 from ..model.files.registry import registered
-from .conformal import class_scores
-
-if TYPE_CHECKING:
-    from .fitted import FittedEstimator
 
 METHODS = ("sigmoid", "isotonic")
-STEPS = 100  # of Newton's method; it takes about ten
+STEPS = 100  # maximum number of Newton steps; about ten are usual
 
 
 @registered("SigmoidCalibrator")
@@ -42,7 +34,7 @@ class SigmoidCalibrator:
         ----------
         values : decision values, shape (n,).
         positive : whether each example belongs to the class, shape (n,).
-        weights : how much each example counts, shape (n,).
+        weights : weight of each example, shape (n,).
         """
         counts = np.bincount(positive.astype(int), weights, minlength=2)
         target = np.where(positive, (counts[1] + 1) / (counts[1] + 2), 1 / (counts[0] + 2))
@@ -121,7 +113,7 @@ def calibrators(
     method : {"sigmoid", "isotonic"}
     values : cross-fitted decision values, shape (outputs, n).
     positive : whether each example belongs to the class of an output, shape (outputs, n).
-    weights : how much each example counts, shape (n,).
+    weights : weight of each example, shape (n,).
     """
     kind = SigmoidCalibrator if method == "sigmoid" else IsotonicCalibrator
     return tuple(
@@ -130,39 +122,14 @@ def calibrators(
     )
 
 
-def calibrate_on_folds(
-    estimator: FittedEstimator, X: Data, y: np.ndarray, folds: np.ndarray
-) -> None:
-    """Calibrate a fitted classifier of two classes on given folds, as ``calibrate=`` does on its.
-
-    Parameters
-    ----------
-    estimator : MKLClassifier
-        A clone is fitted without each fold.
-    X : n examples
-    y : ndarray of shape (n,)
-    folds : ndarray of shape (n,)
-        Number of the fold that holds out each example.
-    """
-    fresh = clone(estimator).set_params(calibrate=None, verbose=0, checkpoint=None)
-    splits = PredefinedSplit(folds)
-    values = cross_val_predict(fresh, X, y, cv=splits, method="decision_function")[None]
-    codes = (y == estimator.classes_[1]).astype(int)
-    weights = estimator._costs(estimator.classes_, codes)
-    estimator.calibrators_ = calibrators(
-        estimator.calibrate, values, codes[None] == 1, weights / weights.mean()
-    )
-    estimator.conformity_ = class_scores(estimator._probabilities(values.T), codes)
-    estimator.calibration_folds_ = folds
-
-
 def probabilities(values: np.ndarray, *, multilabel: bool) -> np.ndarray:
     """Return probabilities of classes from those of outputs.
 
     Parameters
     ----------
     values : probability of the class of each output, shape (n, outputs).
-    multilabel : whether the outputs are labels of their own.
+    multilabel : whether the outputs are independent labels, so that probabilities are not
+        normalised.
 
     Returns
     -------

@@ -43,7 +43,7 @@ MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 
 class _WithProbabilities:
-    """A method that only estimators with probabilities have.
+    """Descriptor of methods that exist only for estimators with probabilities.
 
     Unlike scikit-learn's `available_if`, access raises an AttributeError with the full text.
     """
@@ -101,7 +101,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _formulation(
         self, form: str, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
     ) -> Formulation:
-        """Return the problems of classes in the form "ovr", "ovo" or "joint"."""
+        """Return the formulation of a multi-class problem as "ovr", "ovo" or "joint"."""
         loss, tau = losses.get(self.loss, "classifier"), sum_constraint(self.fit_intercept)
         classes = Classes(codes, costs, loss, norm, n_classes, tau)
         shared = self._shares_weights(form)
@@ -112,7 +112,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
-        """Return how several classes are trained: "ovr", "ovo" or "joint"."""
+        """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
         if self.multi_class == "joint":
@@ -142,7 +142,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return "ovo"
 
     def _check_joint(self, costs: np.ndarray) -> None:
-        """Raise ValueError if a parameter excludes one problem of all classes."""
+        """Raise ValueError if a parameter is incompatible with multi_class="joint"."""
         loss = losses.get(self.loss, "classifier")
         if type(loss) not in RISKS:
             raise ValueError(
@@ -176,7 +176,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _suits_pairs(self, classes: np.ndarray, X: Any) -> bool:
         """Return whether multi_class="auto" is one against one: see docs/classes.md.
 
-        Linear and string kernels have one weight vector per class to explain, and train fast.
+        Linear and string kernels stay with one against the rest: it has one weight vector per class
+        to explain, and trains fast.
         """
         needs_rest = self.calibrate is not None or self._checkpoint is not None
         loss = losses.get(self.loss, "classifier")
@@ -368,7 +369,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
         costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
         strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
-        values = cross_fitted(self, prepared, problems, engine, optima, strata)
+        tests = self._calibration_tests(len(strata), strata)
+        values = cross_fitted(self, prepared, problems, engine, optima, tests)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
         self.calibrators_ = calibrators(
@@ -415,8 +417,8 @@ class MKLClassifier(BaseClassifier):
         \text{with} \quad & \theta \ge 0, \; \|\theta\| \le 1
         \end{aligned}
 
-    to a certified relative duality gap of `tol`. `multi_class` says which problems of two classes
-    are solved for more of them.
+    to a certified relative duality gap of `tol`. With more than two classes, `multi_class` selects
+    the problems that are solved.
 
     Parameters
     ----------
@@ -428,11 +430,12 @@ class MKLClassifier(BaseClassifier):
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float or "auto"
-        Factor of the losses; larger values fit the training examples more closely. "auto" is 1
-        with given kernels. With default kernels (`kernels=None`) it is 0.1, 1, 10 or 100, chosen
-        together with the kernels on held-out folds of at most 2,000 examples. inf is a hard margin
-        (hinge and squared hinge): the margin of every example is at least 1, sample weights only
-        select examples, and an error is raised if the classes cannot be separated.
+        Factor of the losses; larger values fit the training examples more closely. With kernels
+        passed explicitly, "auto" is 1. With default kernels (`kernels=None`) it is one of eight
+        values from 0.03 to 100, chosen together with the kernels on held-out folds of at most 2,000
+        examples. inf is a hard margin (hinge and squared hinge): the margin of every example is at
+        least 1, sample weights only select examples, and an error is raised if the classes cannot
+        be separated.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
         Loss V(f, y) of a decision value f for a label y of -1 or +1:
 
@@ -466,8 +469,9 @@ class MKLClassifier(BaseClassifier):
         * "alignment", "centered-alignment" : two-stage solvers. The weights maximise the
           (centred) alignment with the labels (Cortes et al. 2012); the SVM is then trained with
           fixed weights;
-        * "easymkl" : two stages, too. Each weight is the squared distance between the classes that
-          a margin of the plain sum gives its kernel (Aiolli and Donini 2015);
+        * "easymkl" : two stages, too. A first SVM on the plain sum
+          represents each class by a point. The weight of a kernel is the squared distance of
+          these points in its feature space (Aiolli and Donini 2015);
         * "qcqp" : a cone program, for small problems (requires Clarabel; Lanckriet et al. 2004);
         * "skm" : the support kernel machine, p = 1 (Bach et al. 2004);
         * "mwu" : multiplicative weights, p = 1 and both hinges or C = inf (Moeller et al. 2018).
@@ -506,15 +510,15 @@ class MKLClassifier(BaseClassifier):
         * "joint" : all classes in one problem with one duality gap and shared kernel weights.
           ``loss="logistic"`` is multinomial logistic regression, ``loss="hinge"`` the multi-class
           hinge of Crammer and Singer (2001). Other losses are refused;
-        * "auto" : "ovo" with a single kernel and at most 100 classes, unless probabilities, a
-          checkpoint or shared weights are asked for; otherwise "ovr".
+        * "auto" : "ovo" with a single kernel and at most 100 classes, unless `calibrate`, the
+          logistic loss, `checkpoint` or `share_weights` is set; otherwise "ovr".
     decision_function_shape : {"ovr", "ovo"}
         With one against one: whether `decision_function` returns a score for each class, or the
         decision values of all pairs, as in scikit-learn's SVC.
     share_weights : bool or "auto"
         With more than two classes: whether all decision functions use the same kernel weights. The
         sum of their problems is then solved, as one problem with one duality gap. "auto" shares
-        them among pairs of classes ("ovo"), and gives each class of "ovr" weights of its own.
+        them among pairs of classes ("ovo"), and learns separate weights for each class of "ovr".
         "joint" always shares them.
     checkpoint : path or None
         Path to which a long run saves its state every two minutes, one file ``<path>.<output>``
@@ -543,8 +547,8 @@ class MKLClassifier(BaseClassifier):
     plan_ : Plan
         The engine, the start and the solver of the fit.
     certifies_ : str
-        What the duality gap certifies: "weights and machine" (kernel weights and SVM), or "machine
-        at given weights" (only the SVM) for the two-stage solvers.
+        Scope of the duality gap: "weights and machine" (kernel weights and SVM), or "machine at
+        given weights" (the SVM with fixed kernel weights) for the two-stage solvers.
     optimality_ : ndarray of shape (2,), or (rows of `weights_`, 2)
         Only with `solver="skm"`: the (eps1, eps2) of Bach et al. (2004) that were reached. Every
         kernel with a weight has an s_m / 2 within eps1 of the largest, and the KKT conditions hold
@@ -556,7 +560,7 @@ class MKLClassifier(BaseClassifier):
         row of `weights_`.
     classes_ : ndarray of shape (n_classes,)
     multi_class_ : {"ovr", "ovo", "joint"}
-        What `multi_class` led to; "ovr" with two classes.
+        The form that `multi_class` has chosen; "ovr" with two classes.
     C_ : float
         The C of the model.
     candidates_ : list of dict
@@ -582,7 +586,9 @@ class MKLClassifier(BaseClassifier):
     C: float | str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLClassifier:
         """Fit the model.
 
         Parameters
@@ -593,6 +599,8 @@ class MKLClassifier(BaseClassifier):
             and ``classes_`` is ``arange(n_labels)``.
         sample_weight : array-like of shape (n,), optional
             Factors of C.
+        groups : array-like of shape (n,), optional
+            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
 
         Returns
         -------
@@ -609,12 +617,13 @@ class MKLClassifier(BaseClassifier):
         check_parameters(self)
         X = self._checked(X, reset=True)
         if is_multilabel(y):
-            return self._fit_labels(X, y, sample_weight)
+            return self._fit_labels(X, y, sample_weight, groups)
         classes, codes = self._labels(X, y)
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
         norm = norms.as_norm(self.norm)
         self.multi_class_ = self._form(classes, codes, costs, X)
+        self._set_calibration_folds(groups, codes, len(codes))
         posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
         self.C_ = C * self._train(X, posed, factors)
         self.classes_ = classes
@@ -624,9 +633,10 @@ class MKLClassifier(BaseClassifier):
         """Return C, and the factors of it that may be chosen on held-out folds."""
         return (1.0, FACTORS) if is_auto(self.C) else (float(self.C), (1.0,))
 
-    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> MKLClassifier:
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
+        self._set_calibration_folds(groups, None, len(y))
         C, factors = self._cost()
         shared = self._shares_weights("ovr") and len(problems) > 1
         self.C_ = C * self._train(X, Outputs(problems, one_number(y), shared), factors)

@@ -102,7 +102,7 @@ class Comparison:
         return "\n".join(lines)
 
     def _better(self, name: str) -> str:
-        """Return the difference to a model as text."""
+        """Return the mean difference to a model, and its standard error, as text."""
         return "" if name == LEARNED else "{:+.3f} +- {:.3f}".format(*self.differences[name])
 
     def to_frame(self) -> DataFrame:
@@ -182,8 +182,8 @@ def compare(
     Raises
     ------
     ValueError
-        If `estimator` is no classifier or regressor of this package, or a name in `others` is
-        taken.
+        If `estimator` is no classifier or regressor of this package, or if `others` has a reserved
+        name.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def compare(
     further = dict(others or {})
     if taken := {LEARNED, SUM, SINGLE} & set(further):
         raise ValueError(
-            f"others must have names of their own, got {sorted(taken)}; rename these estimators"
+            f"others must not have the reserved names {sorted(taken)}; rename these estimators"
         )
     chosen_norms = NORMS if norms is None else list(norms)
     measure = scoring or _default_scoring(estimator)

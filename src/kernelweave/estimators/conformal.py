@@ -28,7 +28,7 @@ def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def checked_alpha(alpha: float) -> float:
-    """Return the rate of errors; refuse what is no number between 0 and 1."""
+    """Return the rate of errors; raise ValueError unless it is between 0 and 1."""
     number = as_number(alpha)
     if not 0 < number < 1:
         raise ValueError(

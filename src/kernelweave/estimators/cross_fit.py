@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine
@@ -49,7 +50,7 @@ def cross_fitted(
     problems: list[Problem],
     engine: Engine,
     optima: Sequence[Optimum],
-    strata: np.ndarray | None = None,
+    tests: list[np.ndarray],
 ) -> np.ndarray:
     """Return decision values of models trained without the fold of each example.
 
@@ -59,8 +60,8 @@ def cross_fitted(
     prepared : kernels and engine of the fit.
     problems : those of the fit, one per output, or one of outputs that share their weights.
     engine : the engine of the problems.
-    optima : of these problems.
-    strata : (n,) labels that every fold has in equal parts, or None.
+    optima : the solutions of these problems.
+    tests : positions that each fold holds out.
 
     Returns
     -------
@@ -81,13 +82,45 @@ def cross_fitted(
             engine.move_to(optimum.alpha)
             engine.combined(optimum.weights)
             snapshot = engine.snapshot()
-            for test in folds(n, strata):
+            for test in tests:
                 here = without(problem, test)
                 fitted = trainer.solve(
                     engine, here, _start(here, engine, snapshot, optimum.weights)
                 )
                 found[:, test] = Fold(engine, test).values(here, fitted)
     return np.concatenate(values)
+
+
+def grouped_folds(groups: object, strata: np.ndarray | None, n: int) -> np.ndarray:
+    """Return the number of the fold that holds out each example, shape (n,); groups stay whole.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,)
+    strata : (n,) labels that the folds share as evenly as the groups allow, or None
+    n : int
+        Number of examples.
+    """
+    labels = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    if len(labels) != n:
+        raise ValueError(f"groups must have one value for each of {n} examples, got {len(labels)}")
+    count = min(FOLDS, len(np.unique(labels)))
+    if count < 2:
+        raise ValueError("groups must have at least 2 different values for calibrate, got 1")
+    if strata is None:
+        splitter: Any = GroupKFold(count)
+    else:
+        splitter = StratifiedGroupKFold(count, shuffle=True, random_state=0)
+    number = np.empty(n, dtype=np.int64)
+    targets = np.zeros(n) if strata is None else strata
+    for fold, (train, test) in enumerate(splitter.split(labels, targets, labels)):
+        number[test] = fold
+        if strata is not None and len(np.unique(strata[train])) < len(np.unique(strata)):
+            raise ValueError(
+                "groups must leave every class to the other folds for calibrate, but a fold has "
+                "all examples of a class"
+            )
+    return number
 
 
 def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
@@ -108,10 +141,10 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
 
 
 def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to a feasible start near a solution on all examples; return its weights.
+    """Move the engine to a feasible alpha near the solution on all examples; return the weights.
 
-    The alphas of each output must add up to 0. Some of the larger side become 0, so that most
-    alphas keep their values, at their bounds, and few outputs have to be updated.
+    The alphas of each output must add up to 0. To restore this, some alphas of the sign with the
+    larger sum become 0. Most alphas keep their values, and few outputs have to be updated.
     """
     engine.move_to(*solution)
     alpha = np.where(problem.C > 0, solution.alpha, 0.0)
@@ -122,7 +155,7 @@ def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.nda
         taken = np.cumsum(np.abs(part[side]))
         last = int(np.searchsorted(taken, abs(excess)))
         part[side[:last]] = 0.0
-        if last < len(side):  # the remainder: sums are 0 up to rounding
+        if last < len(side):  # reduce one more alpha, so that the sum is 0 up to rounding
             part[side[last]] = 0.0
             part[side[last]] = -part.sum()
     changed = np.flatnonzero(alpha != solution.alpha)

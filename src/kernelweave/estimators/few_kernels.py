@@ -1,7 +1,7 @@
-"""Models with at most k kernels: a heuristic, and a lower bound on what any choice can reach.
+"""Models with at most k kernels: a heuristic, and a lower bound on the objective of any choice.
 
-Choosing the best k of M kernels is a combinatorial problem. Without the limit it is the problem of
-the estimator, whose dual value is a lower bound for every choice of kernels. The heuristic keeps
+Choosing the best k of M kernels is a combinatorial problem. The estimator solves the problem
+without the limit. Its dual value is a lower bound for every choice of kernels. The heuristic keeps
 the k kernels with the largest weights, trains on them, and exchanges kernels while the objective
 falls. A kernel that enters has a large s_m = alpha' K_m alpha: -s_m / 2 is the derivative of the
 optimal value in its weight.
@@ -32,7 +32,7 @@ IMPROVEMENT = 1e-6  # relative decrease of the objective below which an exchange
 
 @dataclass(frozen=True, eq=False)
 class FewKernels:
-    """A model with at most k kernels, and how far it can be from the best one.
+    """A model with at most k kernels, and a bound on its distance to the best such model.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class Fold:
     def values(self, problem: Problem, result: Result) -> np.ndarray:
         """Return the decision values of the held-out examples, shape (outputs, t).
 
-        The engine must still hold the alpha of the result.
+        The engine must still have the alpha of the result.
         """
         F = self.engine.combined(result.weights).reshape(problem.n_outputs, -1)
         return np.asarray(F[:, self.test] + np.reshape(result.bias, (-1, 1)))

@@ -117,7 +117,7 @@ class Solution:
     engine : Engine
         The engine of the problems.
     alpha : CSR matrix of shape (n_outputs, n), optional
-        The dual variables, if those of the results belong to some of the examples only.
+        The dual variables of all examples, if each result has those of a subset only.
     """
 
     results: list[Result]
@@ -149,9 +149,9 @@ class Formulation(ABC):
     shared : bool
         Whether the outputs share their weights.
     explained : bool
-        Whether held-out contributions to `outputs` are those of the model.
+        Whether `outputs` are the outputs of the model, so that held-out contributions explain it.
     keeps_kernels : bool
-        Whether the engine must tell the outputs of single kernels apart.
+        Whether solvers need the outputs of single kernels, not only their sum.
     fits : int
         Number of problems that are solved on the prepared engine.
     """
@@ -166,7 +166,7 @@ class Formulation(ABC):
     @property
     @abstractmethod
     def outputs(self) -> list[Problem]:
-        """A problem for each output, or class against the rest: default kernels are compared on it.
+        """A problem for each output, or class against the rest, to compare default kernels.
 
         They have all n examples, and the same costs.
         """
@@ -187,7 +187,7 @@ class Formulation(ABC):
         return isinstance(self.outputs[0], HardMarginProblem)
 
     def method(self, solver: object) -> Method:
-        """Return the method of a name; raise ValueError if it cannot serve the problems."""
+        """Return the method for `solver`; raise ValueError if it does not support the problems."""
         first = self.outputs[0]
         return find_method(solver, first.norm, first.loss, shared=self.shared)
 

@@ -17,16 +17,16 @@ from ..problem.problem import Problem
 if TYPE_CHECKING:
     from .base import MKLEstimator
 
-FOLDS = 3  # of large samples
-SMALL, MORE_FOLDS = 500, 5  # up to so many examples so many folds: their scores vary more
-MOST_EXAMPLES = 2000  # in a sample; the error of a proportion is then about 0.01
-FEWEST_EXAMPLES = 12  # below, held-out folds say nothing
-LOOSEST_TOL = 1e-2  # duality gap of trial fits: held-out predictions hardly change below it
+FOLDS = 3  # number of folds of large samples
+SMALL, MORE_FOLDS = 500, 5  # samples up to this size have more folds, since their scores vary more
+MOST_EXAMPLES = 2000  # maximum size of a sample: the standard error of a proportion is about 0.01
+FEWEST_EXAMPLES = 12  # minimum number of examples for held-out folds
+LOOSEST_TOL = 1e-2  # smallest useful tol of trial fits: below, held-out predictions hardly change
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutSample:
-    """Sampled examples, their problems, and the fold that holds each of them out.
+    """Sampled examples, their problems, and the fold in which each of them is held out.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class HeldOutSample:
     problems : list of Problem
         The problem of each output on these examples.
     folds : ndarray of shape (k,)
-        Number of the fold; -1 for examples that always train.
+        Number of the fold; -1 for examples that are in all training sets.
     """
 
     X: Any
@@ -54,19 +54,19 @@ class HeldOutSample:
 
     @property
     def tests(self) -> list[np.ndarray]:
-        """The positions that each fold holds out."""
+        """The positions of the held-out examples of each fold."""
         return [np.flatnonzero(self.folds == number) for number in range(self.folds.max() + 1)]
 
 
 def trial_of(estimator: MKLEstimator, **parameters: object) -> MKLEstimator:
-    """Return an unfitted copy of an estimator for trial fits, quiet and of a loose tolerance."""
+    """Return an unfitted copy of an estimator for trial fits: no output, large tolerance."""
     trial: MKLEstimator = clone(estimator)
     trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), verbose=0, **parameters)
     return trial
 
 
 def rows_of(X: Data, rows: np.ndarray) -> Any:
-    """Return some examples of X; of matrices of similarities, rows and columns."""
+    """Return some examples of X: rows of tables, rows and columns of kernel matrices."""
     return X[np.ix_(rows, rows)] if isinstance(X, Grams) else _safe_indexing(X, rows)
 
 

@@ -3,7 +3,8 @@
 A narrow kernel memorises: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
 weights fixed, and the contributions to the held-out examples are compared with their targets.
-With fixed weights it has one kernel, the weighted sum, so that no kernel has outputs of its own.
+With fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not
+computed.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from .held_out_sample import HeldOutSample, trial_of
 if TYPE_CHECKING:
     from .base import MKLEstimator
 
-LARGE = 0.1  # training share of a kernel, from which on a warning may name it
-INFLATED = 4.0  # training share over held-out share, from which on a warning names the kernel
+LARGE = 0.1  # warnings name kernels with at least this training share
+INFLATED = 4.0  # and with at least this ratio of training share to held-out share
 FEWEST_FOR_SHARES = 100  # examples below which held-out shares are too noisy for a warning
-NAMED = 3  # kernels that a warning names, at most
+NAMED = 3  # maximum number of kernels named in a warning
 
 
 def held_out_covariances(
@@ -110,7 +111,7 @@ def _trained(
 def _covariances(
     model: Model, held_out: Examples, responses: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """Return the covariance of each kernel's contributions with responses, shape (t,)."""
+    """Return the covariance of each kernel's contributions with `responses`, shape (t,)."""
     if model.coef.size == 0:
         return np.zeros(model.weights.shape[1])
     added = model.contributions_of(held_out, thread_count(n_jobs))[:, 0]

@@ -17,7 +17,7 @@ from ..engines.base import Engine
 from ..problem.problem import Problem
 from .conformal import threshold
 
-MOST_EXAMPLES = 5000  # all leave-one-out models of so many take 200 MB
+MOST_EXAMPLES = 5000  # examples; their leave-one-out models take 200 MB
 
 
 def leave_one_out(
@@ -36,7 +36,8 @@ def leave_one_out(
     Returns
     -------
     models : ndarray of shape (n + 1, q)
-        Dual variables of all examples and the intercept, without each of the q examples that count.
+        Column i: dual variables and intercept of the model without the i-th of the q examples of
+        nonzero cost.
     residuals : ndarray of shape (q,)
         Target minus prediction of the example that was left out.
     """

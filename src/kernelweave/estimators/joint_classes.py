@@ -19,7 +19,7 @@ from .classes import Classes
 from .formulation import Fit, Formulation, Solution
 from .merged_examples import MergedExamples
 
-LARGE = 1_000_000  # dual variables from which on a fit is worth a warning
+LARGE = 1_000_000  # number of dual variables from which on a fit warns about its time
 RISKS: dict[type, type[ClassRisk]] = {Logistic: MultinomialRisk, Hinge: CrammerSingerRisk}
 
 

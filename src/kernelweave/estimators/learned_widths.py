@@ -27,9 +27,9 @@ from ..kernels import RBF, Kernel
 from ..kernels.parameters import LEARNED
 from ..kernels.vector.gamma import median
 
-ACCURATE = 1e-6  # relative gap of the fits inside the loop, so that line searches see no noise
-SPREAD = 10.0  # starting widths of several kernels, and of several starts, span its square
-EVALUATIONS = 3  # fits for each iteration of L-BFGS-B, at most
+ACCURATE = 1e-6  # relative gap of the fits inside the loop: line searches need accurate values
+SPREAD = 10.0  # starting widths of several kernels (and starts) span a factor of SPREAD^2
+EVALUATIONS = 3  # maximum number of fits per iteration of L-BFGS-B
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class WidthProblem:
     X, y : training examples and targets
     columns : the columns that each kernel reads; None for kernels without learned widths
     ard : bool
-        Whether every column has a width of its own.
+        Whether every column has a separate width.
     """
 
     estimator: Any
@@ -161,17 +161,18 @@ def _decides(widths: Any) -> bool:
 class MKLWidths(MetaEstimatorMixin, BaseEstimator):
     """Learn the widths of RBF kernels together with the kernel weights.
 
-    Kernels with ``RBF(gamma="learn")`` have their widths learned, others are kept. The training
-    objective is minimised over the widths as over the weights. It is not convex in the widths:
-    each fit is certified, the widths are the best of several local optima, and a smaller objective
-    need not mean a smaller test error. A grid of widths (``RBF(gamma=[...])``) has no local optima.
+    The widths of kernels ``RBF(gamma="learn")`` are learned; other kernels do not change. The
+    training objective is minimised over the widths as over the weights. It is not convex in the
+    widths: each fit is certified, the widths are the best of several local optima, and a smaller
+    objective need not mean a smaller test error. A grid of widths (``RBF(gamma=[...])``) has no
+    local optima.
 
     Parameters
     ----------
     estimator : MKLClassifier of two classes, or MKLRegressor of one target
         With one or more kernels ``RBF(gamma="learn")``, also on some columns.
     ard : bool
-        Whether each column of a kernel has a width of its own (automatic relevance determination).
+        Whether each column of a kernel has a separate width (automatic relevance determination).
     starts : int
         Number of starting points of the descent: the median heuristic, and factors around it.
     max_iter : int
@@ -339,7 +340,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
 
 
 def width_problem(estimator: Any, X: Any, y: Any, *, ard: bool) -> WidthProblem:
-    """Return the problem of learning the widths of an estimator's kernels; check that it is one."""
+    """Return the problem of learning the widths of an estimator's kernels, after validation."""
     name = type(estimator).__name__
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     if X.ndim != 2 or y.shape != (len(X),):
@@ -352,7 +353,7 @@ def width_problem(estimator: Any, X: Any, y: Any, *, ard: bool) -> WidthProblem:
             "estimator in OneVsRestClassifier of scikit-learn"
         )
     if estimator.normalize == "center":
-        raise ValueError(f"{name}: normalize='center' has no gradient here; take 'variance'")
+        raise ValueError(f"{name} does not support normalize='center'; pass normalize='variance'")
     if getattr(estimator, "class_weight", None) is not None and estimator.normalize == "variance":
         raise ValueError(
             f"{name}: class_weight changes normalize='variance' with the widths; take "

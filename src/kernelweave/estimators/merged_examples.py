@@ -1,4 +1,4 @@
-"""Equal examples are merged to one dual variable.
+"""Merging of equal examples into one dual variable.
 
 Equal rows with equal targets share one alpha, whose cost is the sum of theirs. Examples with cost 0
 are left out. Merging reduces the size of the problem. The merged examples are sorted, so that the
@@ -26,7 +26,8 @@ AT_A_TIME = 4096  # rows compared at a time
 def mergeable(kernels: Sequence[Kernel], X: Data) -> bool:
     """Return whether equal rows of X are equal examples for all kernels.
 
-    X must be numbers, and no kernel precomputed or the identity, which distinguishes equal rows.
+    X must be numbers. Precomputed kernels and the identity are excluded, since they distinguish
+    equal rows.
     """
     numbers = sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
     return numbers and CompiledKernels(tuple(kernels)).kinds.isdisjoint({"given", "identity"})

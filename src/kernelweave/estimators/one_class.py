@@ -41,8 +41,8 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         Upper bound on the fraction of training examples outside the region (outliers), and lower
         bound on the fraction of support vectors.
     normalize : {"variance", "unit", "trace", None}
-        Not "center": the region is separated from the origin, which would be the mean of the
-        examples.
+        "center" is not supported: the model separates the examples from the origin, which would be
+        their mean.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     nu: float = 0.5
     checkpoint: str | os.PathLike[str] | None = None
 
-    _chooses: ClassVar[bool] = False  # no labels to compare with
+    _chooses: ClassVar[bool] = False  # without labels, default kernels cannot be compared
     _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
 
     def fit(self, X: Data, y: object = None, sample_weight: object = None) -> MKLOneClass:

@@ -18,7 +18,7 @@ from .formulation import Fit, Formulation, Solution
 from .merged_examples import MergedExamples
 from .pair_trainer import PairTrainer
 
-MANY_CLASSES = 500  # above, the number of pairs is worth a warning
+MANY_CLASSES = 500  # above this number of classes, a warning states the number of pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class OneVsOne(Formulation):
 
     @property
     def on_all(self) -> list[Problem]:
-        """The problem of each pair on all n examples: those of other classes cost nothing."""
+        """The problem of each pair on all n examples; those of other classes have cost 0."""
         return [self._on_all(*pair) for pair in self.pairs]
 
     @property
@@ -127,7 +127,7 @@ class OneVsOne(Formulation):
 
 
 def warn_of_many(classes: np.ndarray) -> None:
-    """Warn if there are so many classes that their pairs take long, and say how many there are."""
+    """Warn of the number of pairs if there are more than `MANY_CLASSES` classes."""
     count = len(classes)
     if count > MANY_CLASSES:
         warn(

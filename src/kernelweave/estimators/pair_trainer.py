@@ -1,4 +1,4 @@
-"""Training of pairs of classes (one against one), with weights of each pair or shared ones."""
+"""Training of pairs of classes (one against one), with separate or shared kernel weights."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PairTrainer:
     pairs: OneVsOne
 
     def each(self) -> Solution:
-        """Solve each pair with weights of its own.
+        """Solve the pairs as separate problems, each with its own kernel weights.
 
         With one kernel, or a plain sum, the core solves all pairs at once. Pairs that do not reach
         the tolerance there, and all others, are solved one by one.
@@ -74,7 +74,7 @@ class PairTrainer:
 
     @cached_property
     def _engine(self) -> ClassPairsEngine | None:
-        """The engine of all pairs, None if it does not serve the problem."""
+        """The engine of all pairs; None if it does not support the problem."""
         estimator, training_set = self.fit.estimator, self.fit.prepared.training_set
         limited = estimator.max_iter is not None or self.fit.deadline < np.inf
         plain = estimator.solver == "auto" and estimator.working_set == "auto"

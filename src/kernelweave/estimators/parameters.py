@@ -74,7 +74,7 @@ def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]
 
 
 def is_auto(value: object) -> bool:
-    """Return whether a parameter is to be chosen automatically."""
+    """Return whether the value of a parameter is "auto"."""
     return _is(value, "auto")
 
 
@@ -103,7 +103,7 @@ def _positive(value: Any) -> bool:
 
 
 def _above_zero(value: object) -> bool:
-    """Return whether a number is above 0; infinity is accepted, integers that overflow are not."""
+    """Return whether a number is above 0: inf is, an integer too large for a float is not."""
     return _positive(value) or value == np.inf
 
 

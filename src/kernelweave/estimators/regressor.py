@@ -51,8 +51,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
         """Return epsilon and the unit of C for targets y.
 
-        If targets and decision function are doubled, absolute errors double and the regulariser is
-        multiplied by four. So the unit of C is the standard deviation of y for the
+        If targets and decision function are multiplied by 2, absolute errors are multiplied by 2
+        and the regulariser by 4. So the unit of C is the standard deviation of y for the
         epsilon-insensitive loss, and 1 for the squared loss.
         """
         spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
@@ -134,8 +134,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         """Return intervals that contain the target with probability 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable. With
-        ``calibrate="residuals"`` all intervals of a target have the same width. Those of
-        ``calibrate="jackknife+"`` are wider where leaving out one example changes the prediction.
+        ``calibrate="residuals"`` all intervals of a target have the same width. With
+        ``calibrate="jackknife+"`` they are wider where leaving out one example changes the
+        prediction.
 
         Parameters
         ----------
@@ -176,7 +177,8 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         if self.calibrate == "jackknife+":
             self._leave_out(problems, engine, optima)
             return
-        values = cross_fitted(self, prepared, problems, engine, optima)
+        tests = self._calibration_tests(prepared.examples.n, None)
+        values = cross_fitted(self, prepared, problems, engine, optima, tests)
         each = [one for problem in problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
@@ -224,8 +226,8 @@ class MKLRegressor(BaseRegressor):
         independent of the unit of y: C is the standard deviation of y for the epsilon-insensitive
         loss, 1 for the squared loss. Each target has its own; targets that share their weights
         have one, the root of their mean variance. "auto": with default kernels (`kernels=None`)
-        0.1, 1, 10 or 100 times "scale", chosen together with the kernels on held-out folds of at
-        most 2,000 examples; with given kernels "scale".
+        one of eight multiples of "scale", from 0.03 to 100, chosen together with the kernels on
+        held-out folds of at most 2,000 examples; with kernels passed explicitly "scale".
     loss : {"epsilon_insensitive", "squared"} or an object of `kernelweave.losses`
         "epsilon_insensitive" is max(0, abs(y - f) - epsilon), the loss of support vector
         regression; "squared" is (y - f)^2, the loss of kernel ridge regression.
@@ -267,7 +269,9 @@ class MKLRegressor(BaseRegressor):
     share_weights: bool = False
     checkpoint: str | os.PathLike[str] | None = None
 
-    def fit(self, X: Data, y: object, sample_weight: object = None) -> MKLRegressor:
+    def fit(
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
+    ) -> MKLRegressor:
         """Fit the model.
 
         Parameters
@@ -277,6 +281,8 @@ class MKLRegressor(BaseRegressor):
             Targets.
         sample_weight : array-like of shape (n,), optional
             Factors of C.
+        groups : array-like of shape (n,), optional
+            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
 
         Returns
         -------
@@ -299,6 +305,7 @@ class MKLRegressor(BaseRegressor):
         problems = self._problems(y, costs, norms.as_norm(self.norm), self.epsilon_)
         factors = FACTORS if is_auto(self.C) else (1.0,)
         shared = self.share_weights and len(problems) > 1
+        self._set_calibration_folds(groups, None, len(y))
         outputs = Outputs(problems, one_number(y), shared)
         self.C_ = C * self._train(X, outputs, factors)
         return self

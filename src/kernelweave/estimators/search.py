@@ -1,7 +1,7 @@
 """Grid search over norms and costs by cross-validation, with one engine for all folds.
 
 Within a fold every fit starts from the solution of a neighbour in the grid (`optimization.path`).
-Default kernels that add to the first set of them are tried at the best C of the first set only.
+Sets of default kernels that extend the first set are tried at the best C of the first set only.
 """
 
 from __future__ import annotations

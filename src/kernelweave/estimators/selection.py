@@ -25,8 +25,8 @@ from .survival_targets import as_survival
 from .validation import check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
-# Concordances of held-out folds are noisy: with few events, every further point of the grid costs
-# concordance on new patients. These grids were chosen on other splits than those of the table
+# Concordances of held-out folds are noisy: with few events, a larger grid reduces the concordance
+# on new patients. These grids were chosen on splits other than those of the benchmark table
 # (`python -m benchmarks survival`).
 SURVIVAL_CS = {"cox": (0.3, 1.0), "ranking": (0.03, 0.1, 0.3), "regression": (0.03, 0.1, 0.3)}
 
@@ -62,7 +62,7 @@ class _HeldOutRegressor(_HeldOut, BaseRegressor):
 
 
 class _HeldOutSurvival(_HeldOut, BaseSurvival):
-    """What scorers ask for risk scores and their concordance."""
+    """A survival model for scorers: risk scores and their concordance."""
 
 
 @registered("MKLClassifierCV", fields=())
@@ -109,7 +109,7 @@ class MKLClassifierCV(Search, BaseClassifier):
     best_score_ : float
         Mean score of the chosen norm and C.
     scores_ : ndarray of shape (n_norms, n_Cs, n_folds)
-        Of the chosen kernels; NaN where a C was not tried.
+        Scores of the chosen kernels; NaN for values of C that were not tried.
     candidates_ : list of dict
         With `kernels=None`: name ("kernels"), best "C" and mean "score" of each set of default
         kernels that was compared.
@@ -143,7 +143,7 @@ class MKLClassifierCV(Search, BaseClassifier):
         sample_weight : array-like of shape (n,), optional
             Factors of C, and weights in scoring.
         groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`.
+            Groups for the splitter `cv`. They are also kept together by `calibrate`.
 
         Returns
         -------
@@ -183,6 +183,7 @@ class MKLClassifierCV(Search, BaseClassifier):
             return _HeldOutClassifier(values, classes, self.loss, self.multi_class_)
 
         self.multi_class_ = self._form(classes, codes, self._costs(classes, codes, weights), X)
+        self._set_calibration_folds(groups, codes, len(codes))
         counting = None if sample_weight is None else weights
         labels = classes[codes]
         shared = self._shares_weights(self.multi_class_)
@@ -244,7 +245,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         sample_weight : array-like of shape (n,), optional
             Factors of C, and weights in scoring.
         groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`.
+            Groups for the splitter `cv`. They are also kept together by `calibrate`.
 
         Returns
         -------
@@ -281,6 +282,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
         held_out, shared = _HeldOutRegressor, self.share_weights
+        self._set_calibration_folds(groups, None, len(y))
         self._search(SearchData(X, y, groups, counting, costs_of, pose, held_out, shared), Cs)
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = self.C_ * unit if in_units else self.C_

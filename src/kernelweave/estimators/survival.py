@@ -35,7 +35,7 @@ LOG_LARGEST = float(np.log(np.finfo(float).max))  # of hazards
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseSurvival(MKLEstimator):
-    """What a survival model does, whoever chooses its norm and C."""
+    """Methods shared by `MKLSurvival` and `MKLSurvivalCV`."""
 
     loss: str = "cox"
     ties: str = "efron"
@@ -62,7 +62,7 @@ class BaseSurvival(MKLEstimator):
             raise ValueError(f"loss must be one of {LOSSES}, got {self.loss!r}")
 
     def _candidates(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
-        """Return the one set of default kernels: a choice on held-out folds would be noise."""
+        """Return a single set of default kernels: held-out folds have too few events to choose."""
         return {"default": self._default_kernels(X, costs)}
 
     def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
@@ -99,7 +99,7 @@ class BaseSurvival(MKLEstimator):
         risk, optimum = problems[0].risk, optima[0]
         if not isinstance(risk, CoxRisk):
             return
-        if not np.array_equal(engine.alpha, optimum.alpha):  # the best model, not the last one
+        if not np.array_equal(engine.alpha, optimum.alpha):  # the best model, not the last
             engine.move_to(optimum.alpha)
         found = risk.baseline_hazard(engine.combined(optimum.weights))
         self.event_times_, self.cumulative_baseline_hazard_ = found
@@ -209,7 +209,7 @@ class BaseSurvival(MKLEstimator):
 @registered("MKLSurvival", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvival(BaseSurvival):
-    """Survival model with learned kernel weights: Cox's, a ranking or a censored regression.
+    """Survival analysis with learned kernel weights: Cox model, ranking or censored regression.
 
     The model minimises C times the loss plus the regulariser of multiple kernel learning, and
     certifies the minimum by a duality gap. Other parameters are those of `MKLClassifier`.
@@ -217,7 +217,7 @@ class MKLSurvival(BaseSurvival):
     Parameters
     ----------
     kernels : Kernel, list of Kernel or None
-        None: a linear and an RBF kernel for each view, and for numbers and categories.
+        None: a linear and a Laplacian kernel for each view, and for numbers and categories.
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float

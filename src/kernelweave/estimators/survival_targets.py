@@ -83,12 +83,12 @@ def _as_events(name: str, event: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:
-    """A right-continuous step function, as scikit-survival's.
+    """A right-continuous step function, with the interface of scikit-survival.
 
     Attributes
     ----------
     x : ndarray of shape (K,)
-        Where the function jumps, ascending.
+        Positions of the jumps, ascending.
     y : ndarray of shape (K,)
         Values from each jump on.
     before : float

@@ -179,14 +179,14 @@ def _contains_row_numbers(X: Any) -> bool:
 
 
 def as_rows(kernels: Any, X: Any) -> Any:
-    """Return row numbers, shape (n,), as a column (n, 1) if kernels have matrices of their own."""
+    """Return row numbers, shape (n,), as a column (n, 1) if kernels contain matrices."""
     return (
         np.asarray(X)[:, None] if _contains_row_numbers(X) and _accept_row_numbers(kernels) else X
     )
 
 
 def _accept_row_numbers(kernels: object) -> bool:
-    """Return whether X may be row numbers: some kernel has a matrix of its own."""
+    """Return whether X may be row numbers: some kernel contains a matrix."""
     found = nested_params({"kernels": kernels} | by_name(kernels))
     return any(name.endswith("matrix") and value is not None for name, value in found.items())
 
@@ -284,7 +284,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 def check_class_weights(class_weight: object, classes: np.ndarray) -> None:
     """Raise ValueError if class weights are not finite numbers >= 0.
 
-    Labels that do not occur in y are refused, unless all classes of y have a weight.
+    Labels that do not occur in y raise the error too, unless all classes of y have a weight.
     """
     if not isinstance(class_weight, dict):
         return

@@ -1,6 +1,6 @@
 """Background regions matched to positive regions in length, GC content and repeat content.
 
-A classifier trained against a background of another composition learns the composition. For each
+If the composition of the background differs, a classifier learns the composition. For each
 positive region, candidates of the same length are drawn at random until one has about the same GC
 content and the same fraction of repeats (lower-case letters), contains no unknown letter, and
 overlaps no positive, excluded or already drawn region.
@@ -19,8 +19,8 @@ from .chromosome_names import absent_chromosomes, match_chromosomes
 from .letters import read_letters
 from .regions import Region, Regions, as_regions
 
-CANDIDATES = 16  # drawn per region and round
-ROUNDS = 200  # after which a region counts as unmatched
+CANDIDATES = 16  # number of candidates drawn per region and round
+ROUNDS = 200  # number of rounds after which a region counts as unmatched
 BATCH = 1 << 22  # letters examined at a time, which bounds the memory
 GC, REPEAT, UNKNOWN = 1, 2, 4  # bits that describe a letter
 
@@ -238,7 +238,7 @@ class Places:
         self.kinds = np.concatenate([_KIND[genome[name]] for name in self.names])
 
     def starts(self, regions: Regions) -> np.ndarray:
-        """Return where regions start in the concatenated genome, shape (n,)."""
+        """Return the starts of regions in the concatenated genome, shape (n,)."""
         return np.array([self._at(region, regions.source) for region in regions])
 
     def _at(self, region: Region, source: str) -> int:
@@ -253,7 +253,7 @@ class Places:
     def mark(self, taken: np.ndarray, regions: Regions, absent_allowed: bool = False) -> None:
         """Set `taken`, shape (size,), at the letters of regions.
 
-        Excluded regions on other chromosomes, or beyond an end, do no harm.
+        Regions on other chromosomes or beyond an end are ignored.
         """
         if absent_allowed:
             known = match_chromosomes(regions.chromosomes, self.genome, regions.source)
@@ -268,7 +268,7 @@ class Places:
             taken[start : start + region.stop - region.start] = True
 
     def bounds(self, positives: Regions, same_chromosome: bool) -> np.ndarray:
-        """Return where the negatives of each positive may lie, [start, stop), shape (n, 2)."""
+        """Return the range [start, stop) for the negatives of each positive, shape (n, 2)."""
         if not same_chromosome:
             return np.tile([0, self.eligible_size], (len(positives), 1))
         names = [self.known[region.chromosome] for region in positives]
@@ -284,7 +284,7 @@ class Places:
         bounds: np.ndarray,
         source: str,
     ) -> None:
-        """Raise if a negative is longer than every free stretch, or all of them need more room."""
+        """Raise ValueError if the negatives do not fit into the free stretches of the genome."""
         free = ~taken & ((self.kinds & UNKNOWN) == 0)
         edges = np.diff(np.concatenate([[False], free, [False]]).astype(np.int8))
         run_starts, run_stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)

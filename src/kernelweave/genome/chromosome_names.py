@@ -33,7 +33,7 @@ def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) ->
     for name in known:
         by_alias.setdefault(_alias(name), []).append(name)
     found, aliases = {}, {}
-    for name in dict.fromkeys(used):
+    for name in dict.fromkeys(map(str, used)):
         if name in by_alias.get(_alias(name), []):
             found[name] = name
         elif len(by_alias.get(_alias(name), [])) == 1:

@@ -15,7 +15,7 @@ from ..sequences.alphabets import DNA, Alphabet
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
-SHOWN = 3  # kernels that a message names
+SHOWN = 3  # number of kernels named in a message
 
 
 def support_sequences(model: FittedEstimator) -> Sequences:

@@ -14,8 +14,8 @@ import numpy as np
 from ..sequences import Sequences
 from .vcf import Variant
 
-ROUNDS = 50  # of random positions, after which rare trinucleotides have fewer than wanted
-POSITIONS = 1 << 18  # drawn per round
+ROUNDS = 50  # rounds of random positions; rare trinucleotides may then have fewer than `count`
+POSITIONS = 1 << 18  # number of positions drawn per round
 TIE = 1e-9  # effects that differ by this fraction of the largest are equal up to rounding
 
 

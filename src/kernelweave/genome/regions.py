@@ -19,7 +19,7 @@ HEADERS = ("#", "track", "browser")  # first words of lines without a region
 NARROW_PEAK_COLUMNS = 10  # BED6+4; the last column is the summit, relative to the start
 POINTS = ("summit", "centre")
 BYTES_OF_LETTER = 2  # while regions are cut out: as text, and packed
-MANY_LETTERS = 1 << 24  # below which free memory is not looked up
+MANY_LETTERS = 1 << 24  # number of letters below which free memory is not checked
 
 
 class Region(NamedTuple):
@@ -309,7 +309,7 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     ValueError
         If a region is not in the genome; the message names it and both sets of chromosomes. Or if
         the sequences would exceed the free memory: regions may overlap, so that a short file can
-        stand for any number of letters.
+        describe any number of letters.
 
     Examples
     --------

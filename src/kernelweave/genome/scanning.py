@@ -40,7 +40,7 @@ class Scores:
     length : int
         Number of letters of a window.
     scores : ndarray of shape (k,)
-        Decision values of the windows as the strand is read; predictions of regressors.
+        Decision values of the windows read along the strand; predictions of regressors.
     step : int
         Distance between the starts of neighbouring windows; 1 for windows at anchors.
 
@@ -223,7 +223,7 @@ class _Read:
 
 @dataclass(eq=False)
 class _Windows:
-    """Which windows are scored, and how many had known letters only."""
+    """The selection of windows, and the number of scored windows so far."""
 
     decide: Callable[[object], np.ndarray]
     length: int
@@ -261,14 +261,14 @@ def _name(chromosome: Sequences) -> str:
 
 
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:
-    """Return which windows have known letters only, shape (len(codes) - length + 1,)."""
+    """Return a mask of windows with known letters only, shape (len(codes) - length + 1,)."""
     unknown = np.concatenate([[0], np.cumsum(codes >= letters)])
     known: np.ndarray = unknown[length:] == unknown[:-length]
     return known
 
 
 def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.ndarray:
-    """Return at which of the first `count` positions the anchor begins, shape (count,)."""
+    """Return a mask of the positions where the anchor begins, shape (count,)."""
     wanted = np.frombuffer(anchor.encode().translate(read.alphabet.codes), dtype=np.uint8)
     if (wanted >= len(read.alphabet.letters)).any():
         raise ValueError(f"anchor: {anchor!r} has letters outside {read.alphabet.name}")

@@ -95,8 +95,8 @@ def variants(
     target : label, optional
         Class whose decision function is evaluated, for models of three or more classes.
     on_mismatch : {"error", "skip", "warn"}
-        What to do with variants on absent chromosomes, beyond their end, or whose reference allele
-        is not the genome's: raise, leave them without a score, or do so with a warning.
+        Treatment of variants on absent chromosomes, beyond their end, or whose reference allele
+        differs from the genome: raise ValueError, leave them without a score, or also warn.
     null : int
         If positive, single substitutions get a p-value from this many random substitutions of the
         same genome with the same neighbouring bases and alleles.
@@ -166,7 +166,7 @@ def _places(found: list[Variant], genome: Sequences, source: str) -> dict[str, i
 
 
 def _status(variant: Variant, genome: Sequences, place: int | None, length: int) -> str:
-    """Return "scored", or why a variant cannot be."""
+    """Return "scored", or the reason why a variant cannot be scored."""
     if place is None:
         return ABSENT
     count, size = len(variant.reference), int(genome.lengths[place])
@@ -200,7 +200,7 @@ def _report(
 
 
 def mismatches(found: list[Variant], status: list[str]) -> str:
-    """Return the number of variants that are not of the genome by reason; "" if all are.
+    """Return a text with the number of variants that do not match the genome, by reason.
 
     Parameters
     ----------

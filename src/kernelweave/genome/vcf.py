@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LETTERS = set("ACGTUN")
 COLUMNS = ("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO")
 INFO = len(COLUMNS) - 1
-FIELDS = {  # of the column INFO: Number and Description in the header
+FIELDS = {  # fields of the column INFO: Number and Description in the header
     "KW_REF": ("1", "Score of the window with the reference allele"),
     "KW_ALT": ("A", "Score of the window with the alternative allele"),
     "KW_DIFF": ("A", "KW_ALT - KW_REF"),

@@ -31,7 +31,8 @@ def kernel_alignment(
     X : array-like of n examples
         Row numbers, shape (n,), for precomputed kernels.
     centered : bool
-        Whether the kernels are centred first, so that an offset does not make them look alike.
+        Whether the kernels are centred first, so that a constant offset does not increase the
+        alignment.
     n_jobs : int, optional
         Number of threads; None is one, -1 all processors.
 

@@ -340,7 +340,7 @@ class Runs:
         return Fit(fitted.weights_, tuple(fitted.kernel_names_))
 
     def _counts(self, rng: np.random.Generator) -> np.ndarray:
-        """Return how often each example is drawn; the size of each class is preserved."""
+        """Return the number of draws of each example; the size of each class is preserved."""
         counts = np.zeros(self.size)
         for members in self._strata():
             drawn = rng.choice(members, size=len(members))

@@ -25,7 +25,7 @@ def combined_kernel(
     Y : m examples, optional
         X by default.
     target : label, optional
-        The class whose weights are taken, if classes have weights of their own.
+        The class whose weights are used, if each class has separate weights.
     n_jobs : number of threads; None is one, -1 all processors.
 
     Returns
@@ -56,6 +56,6 @@ def combined_kernel(
 
 
 def read_examples(model: Any, X: Any, n_jobs: int) -> Examples:
-    """Return examples as the kernels of a fitted estimator read them."""
+    """Return examples, encoded for the kernels of a fitted estimator."""
     X = check_examples(getattr(model, "best_estimator_", model), X, reset=False)
     return read_present(fitted_model(model), X, n_jobs)

@@ -35,9 +35,9 @@ SUMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "dot": lambda x, s: x * s,
     "min": np.minimum,
 }
-BALANCED = 1e-9  # |sum of coefficients| over their absolute sum, below which centring is no change
+BALANCED = 1e-9  # |sum of coefficients| / sum of |coefficients| below which centring has no effect
 MOST_POLARIZED = 4  # different forms in a product: 2^(forms - 1) powers
-BLOCK_BYTES = 2**26  # of the factors that are held at a time
+BLOCK_BYTES = 2**26  # memory of the factors that are computed at a time
 
 
 class NotAProductGame(ValueError):
@@ -62,7 +62,7 @@ class Term:
     factor : constant factor.
     exponents : (source, gamma) of each exponential.
     forms : the forms, each as often as it is multiplied.
-    slots : slots of the support vectors' own factors (extrapolation of absent views).
+    slots : slots of the factors of support vectors (extrapolation of absent views).
     centred : whether the kernel is centred; this adds a constant if the coefficients sum to 0.
     """
 
@@ -133,7 +133,7 @@ def _read(name: str, number: int, kind: object, arguments: list[Any]) -> list[Te
         if degree > _core.MAX_GAME_DEGREE:
             raise NotAProductGame(f"a polynomial of degree above {_core.MAX_GAME_DEGREE}")
         return [Term(forms=(Form(number, gamma, coef0),) * degree)]
-    raise NotAProductGame("a kernel of given similarities, a function, strings or texts")
+    raise NotAProductGame("a precomputed matrix, a function, or a kernel on strings or texts")
 
 
 def _unit(terms: list[Term]) -> list[Term]:
@@ -196,7 +196,7 @@ class Games:
         return read.pop() if len(read) == 1 and None not in each else None
 
     def _gain(self, weights: np.ndarray) -> np.ndarray:
-        """Return what some kernels add for x minus its mean over the background, (n, outputs)."""
+        """Return the contribution of some kernels minus its background mean, (n, outputs)."""
         part = replace(self.model, weights=weights)
         mean = self.weights @ part.contributions_of(self.background, self.n_jobs).sum(axis=2)
         gain: np.ndarray = part.contributions_of(self.new, self.n_jobs).sum(axis=2) - mean
@@ -313,7 +313,7 @@ class PowerGame:
 
 
 def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
-    """Give factors and games whose weighted sum is a product of different forms.
+    """Yield factors and games whose weighted sum is a product of different forms.
 
     y_1 ... y_m = sum over signs e_2, ..., e_m of (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
     """
@@ -374,7 +374,7 @@ class _Fill:
 
 
 def _blocks(count: int, most: int, least: int) -> Iterator[slice]:
-    """Give slices of at most about `most` of `count` numbers, and at least `least`."""
+    """Yield slices that divide `count` numbers, each of about `most` but at least `least`."""
     step = max(least, most // least * least)
     for first in range(0, count, step):
         yield slice(first, min(count, first + step))

@@ -1,13 +1,14 @@
 """Permutation test of kernels by their contributions to held-out examples.
 
-Weights at p = 1 add up to 1 whether or not there is anything to learn, so that they concentrate by
+Weights at p = 1 add up to 1 even if no kernel predicts the targets, so that they concentrate by
 chance as much as by signal, and a test of weights loses its power as noise grows. The statistic
 here has no such constraint. Each example is predicted by a fit that has not seen it. For kernel m,
-z_i = (y_i - mean y) f_m(x_i) is what the kernel contributes to the right side of example i, and
+z_i = (y_i - mean y) f_m(x_i) is positive if the kernel moves the prediction of example i towards
+its target, and
 
     T_m = sum_i z_i / sqrt(sum_i z_i^2).
 
-If kernel m says nothing about y, T_m has mean 0 and variance about 1, however large its weight. The
+If kernel m is independent of y, T_m has mean 0 and variance about 1, whatever its weight. The
 distribution of T over permuted targets calibrates the test for the dependence between folds and
 between kernels (studentised permutation tests: Chung and Romano, 2013).
 """
@@ -37,8 +38,8 @@ class HeldOutTest:
     ----------
     kernel_names : tuple of M strings
     statistics : array of shape (M,), or (outputs, M)
-        Studentised held-out contribution of each kernel: about standard normal for a kernel that
-        says nothing about the targets, positive for one that predicts them.
+        Studentised held-out contribution of each kernel: about standard normal for a kernel that is
+        independent of the targets, positive for a kernel that predicts them.
     permuted : array of shape (n_permutations, M), or (n_permutations, outputs, M)
         The same for permuted targets.
 
@@ -102,7 +103,7 @@ def held_out_test(
     verbose: int = 0,
     random_state: int = 0,
 ) -> HeldOutTest:
-    """Return a permutation test of whether each kernel helps to predict held-out examples.
+    """Return a permutation test: does each kernel help to predict held-out examples?
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ class HeldOutRuns(Runs):
 
 
 def agreement(fitted: Any, y: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Return centred targets times centred contributions, shape (n,) + that of the statistics.
+    """Return centred targets times centred contributions, shape (n, M) or (n, outputs, M).
 
     Parameters
     ----------

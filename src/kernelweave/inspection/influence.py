@@ -1,4 +1,4 @@
-"""Training examples that a decision value comes from."""
+"""The training examples with the largest parts of a decision value."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def influential_examples(
     values = kernel_values(fitted, output, read_present(fitted, X, threads), threads)
     parts = values * fitted.coef[output]
     merged = fitted.coef[output, rows]
-    share = np.divide(  # of the merged example's coefficient
+    share = np.divide(  # fraction of the coefficient of the merged example
         estimator.dual_coef_[output], merged, out=np.zeros(len(rows)), where=merged != 0
     )
     intercept = float(fitted.intercept[output])
@@ -108,14 +108,14 @@ def influential_examples(
 
 
 def _rows_of_support(model: Model) -> np.ndarray:
-    """Return the distinct support vector of each support vector, shape (n_support,).
+    """Return the index of each support vector among the distinct ones, shape (n_support,).
 
     A fit merges equal training examples; the estimator lists each of them.
     """
     if model.support is None:
         raise ValueError(
-            "model was read from a file of an earlier version, which does not say which of several "
-            "equal training examples are support vectors; fit the model again"
+            "model was read from a file of an earlier version, which does not contain which of "
+            "several equal training examples are support vectors; fit the model again"
         )
     return np.arange(model.examples.n) if model.merged_into is None else model.merged_into
 

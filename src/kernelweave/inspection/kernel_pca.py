@@ -20,8 +20,8 @@ from .words import fitted_model, output_of
 class MKLKernelPCA(TransformerMixin, BaseEstimator):
     """Coordinates of examples by kernel PCA of the learned kernel sum_m theta_m k_m.
 
-    The weights are learned for the targets, so that the coordinates show examples as the model
-    compares them: for plots, clustering, or another estimator.
+    The weights are learned for the targets, so that distances between coordinates are those of the
+    learned kernel. Use them for plots, clustering, or as input of another estimator.
 
     Parameters
     ----------

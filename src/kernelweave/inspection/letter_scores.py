@@ -83,8 +83,9 @@ def letter_scores(
     target : label, optional
         Class whose decision function is read, for models of three or more classes.
     near : bool
-        Leave out of hypothetical scores the words that match closely enough only because of the
-        hypothetical letter (mode 1 of gkmexplain; False is mode 2). Contributions are the same.
+        Whether hypothetical scores exclude words that are within the allowed mismatches only
+        because of the hypothetical letter (mode 1 of gkmexplain; False is mode 2). Contributions
+        are the same.
 
     Returns
     -------

@@ -88,7 +88,7 @@ def read_meme(path: str | os.PathLike[str]) -> list[Motif]:
     Returns
     -------
     list of Motif
-        Without words; the weight is NaN.
+        They have no words, and their weight is NaN.
 
     Raises
     ------

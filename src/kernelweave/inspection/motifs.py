@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 WORDS = 1000  # heaviest words that are clustered
-LONGEST = 8  # letters of the words of weighted degree models
+LONGEST = 8  # length of the words of weighted degree models
 MIN_OVERLAP = 0.6  # fraction of a word that must overlap the seed
 MAX_MISMATCH = 0.25  # fraction of the overlap that may differ from the seed
-REALIGNMENTS = 3  # alignments against the matrix; more change nothing in practice
-MIN_WORDS = 3  # words of a motif
+REALIGNMENTS = 3  # number of alignments against the matrix; more have no effect in practice
+MIN_WORDS = 3  # minimum number of words of a motif
 MIN_BITS = 0.25  # information below which a column at an end is cut off
 PSEUDOCOUNT = 0.02  # fraction of the total count, spread over the letters
-MIN_WIDTH = 4  # columns of a motif
+MIN_WIDTH = 4  # minimum number of columns of a motif
 SAME = 0.85  # correlation above which two motifs are merged
 
 
@@ -164,7 +164,7 @@ def motifs(
 def _weighted_words(
     model: FittedEstimator, count: int, target: object
 ) -> tuple[list[tuple[str, float]], Alphabet, bool]:
-    """Return the heaviest words with positive weights, heaviest first, and how to read them."""
+    """Return the heaviest words of positive weight, their alphabet, and whether strands merge."""
     try:
         positional = positional_words(model, target)
     except ValueError:
@@ -309,7 +309,7 @@ def _clusters(
 def _merge(
     counts: list[np.ndarray], members: list[np.ndarray], alphabet: Alphabet, both_strands: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return counts and words of motifs, those that correlate under a shift added up."""
+    """Return counts and words of motifs; motifs that correlate under a shift are added up."""
     merged: list[tuple[np.ndarray, np.ndarray]] = []
     for matrix, chosen in zip(counts, members, strict=True):
         for k, (other, others) in enumerate(merged):
@@ -346,7 +346,7 @@ def _best_shift(
 def _trimmed(counts: np.ndarray, total: float) -> np.ndarray | None:
     """Return probabilities without uninformative columns at the ends; None if few are left.
 
-    A column that only some of the words cover is completed by uniform letters.
+    In a column that only some words cover, the missing weight is spread evenly over the letters.
     """
     letters = len(counts)
     missing = np.maximum(0.0, total - counts.sum(axis=0)) + PSEUDOCOUNT * total

@@ -46,7 +46,7 @@ class ShapleyValues:
     feature_names : tuple of P strings
     by : {"feature", "kernel", "view"}
     background : str
-        The background that the values refer to, in words.
+        Description of the background.
     output_names : tuple of strings, or None with one decision function
 
     Examples
@@ -177,9 +177,9 @@ def shapley(
     model : fitted estimator
     X : n examples
     background : rows like those of X, or None
-        A column outside a coalition takes its value from these rows. None: the support examples of
-        the model, which are all that it keeps of its training data; for "kernel" and "view" the
-        mean over all training examples.
+        A column outside a coalition takes its value from these rows. None: the support vectors, the
+        only training examples that a model stores; for "kernel" and "view" the mean over all
+        training examples.
     by : {"feature", "kernel", "view"}
         The players: columns of X (a categorical column is one player), kernels, or views. The
         decision function is a sum over kernels, so that the values of kernels and views are
@@ -200,9 +200,9 @@ def shapley(
     Raises
     ------
     ValueError
-        If ``by="feature"`` and a kernel is not a sum of products over columns: given similarities,
-        functions, unit-normalised dot products, exponentials of kernels. Kernels that read a single
-        column are always accepted.
+        If ``by="feature"`` and a kernel is not a sum of products over columns: precomputed
+        matrices, functions, unit-normalised dot products, exponentials of kernels. Kernels that
+        read a single column are always accepted.
 
     Examples
     --------
@@ -328,8 +328,8 @@ def _of_columns(
             rows, what = model.examples, "support examples"
             if any(not isinstance(table, Dense | Sparse) for table in rows.tables):
                 raise ValueError(
-                    "background must be given for kernels of strings, texts or given similarities: "
-                    "pass the training data"
+                    "background must be passed for kernels on strings or texts and for "
+                    "precomputed matrices: pass the training data"
                 )
         else:
             rows, what = _read(model, background, "background", n_jobs), "rows given"
@@ -348,7 +348,7 @@ def _of_columns(
 
 
 def _read(model: Model, X: Data, name: str, n_jobs: int) -> Examples:
-    """Return new examples as the kernels read them; refuse absent views."""
+    """Return new examples, encoded for the kernels; raise ValueError for absent views."""
     reading = Reading(X, training=False, n_jobs=n_jobs)
     if absent_of_all(model.compiled, reading) is not None:
         raise ValueError(
@@ -369,7 +369,7 @@ def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarr
     Returns
     -------
     rows : (k,) the row nearest to the centre of each cluster of k-means.
-    weights : (k,) the part of all rows that each cluster has.
+    weights : (k,) the fraction of the rows in each cluster.
     """
     n = examples.n
     tables = [table for table in examples.tables if isinstance(table, Dense | Sparse)]
@@ -392,7 +392,7 @@ def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarr
 
 
 def as_sparse(parts: Sequence[np.ndarray | sp.csr_array]) -> sp.csr_array:
-    """Return tables side by side, with the 32-bit indices that scikit-learn requires."""
+    """Return the horizontal concatenation of tables, with 32-bit indices for scikit-learn."""
     joined = sp.csr_array(sp.hstack(parts))
     indices, starts = joined.indices.astype(np.int32), joined.indptr.astype(np.int32)
     return sp.csr_array((joined.data, indices, starts), shape=joined.shape)

@@ -4,7 +4,7 @@ A sum of string kernels is a sum of weights over the words of a sequence. The we
 divided equally among its letters; for kernels that count mismatches, among the letters that match.
 The hypothetical score of a letter is the score that it would have at a position if the rest of the
 sequence stayed the same (Shrikumar, Prakash and Kundaje, 2019). With `near`, words are left out
-that match closely enough only because of the hypothetical letter.
+that are within the allowed mismatches only because of the hypothetical letter.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class WordTables:
         n_jobs: int | None = None,
     ):
         self.words, self.start, self.stop = words, start, stop
-        # Words of more letters than the degree have no weight of their own, but those within do.
+        # Words longer than the degree have no weight themselves, but the shorter words in them do.
         longer = max(0, longest - words.degree)
         weights = np.pad(words.weights, [(0, 0), (0, 0), (0, longer)])
         self.chances = chances_of(words.alphabet, background)
@@ -62,7 +62,7 @@ class WordTables:
 
     @staticmethod
     def bytes(words: PositionalWords, longest: int, positions: int) -> float:
-        """Return the bytes that the tables of this many positions take."""
+        """Return the size in bytes of the tables of a number of positions."""
         return _core.WordTables.bytes(len(words.alphabet.letters), longest, positions)
 
     def by_position(self, k: int) -> Iterator[tuple[int, np.ndarray]]:

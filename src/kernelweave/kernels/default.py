@@ -75,14 +75,14 @@ WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
 NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
 LONGEST_MATCH = 20  # letters, of the weighted degree kernel
 MISMATCHES = (5, 1)  # letters and mismatches, for proteins (Leslie et al., 2004)
-MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
-MOST_PAIRED = 10  # columns up to which each pair may have a kernel of its own
+MOST_COLUMNS = 40  # maximum number of columns for a kernel per column
+MOST_PAIRED = 10  # maximum number of columns for a kernel per pair of columns
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
-WORDS = 3  # words of a string, from which on it is text
+WORDS = 3  # minimum number of words in a string of text
 WORD = re.compile(r"\w\w+")
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
-MANY = 40  # least number of different strings that hardly repeat
-SEPARATE = 30  # columns with missing numbers up to which each has an indicator kernel of its own
+MANY = 40  # minimum number of different strings that hardly repeat
+SEPARATE = 30  # maximum number of columns with one indicator kernel per column
 
 
 def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
@@ -136,18 +136,18 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return the kernels that read all columns together, smooth and rough, and those of strings."""
-    kernels = _smooth(table, X, weights, _widths)
+    kernels = _with_linear(table, X, weights, _widths)
     if table.vectors:
         kernels.append(_rough(standardized(table.vectors, X, weights)))
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
-def _smooth(
+def _with_linear(
     table: Contents, X: Data, weights: np.ndarray, widths: Callable[[Standardized], Kernel]
 ) -> list[Kernel]:
-    """Return linear and RBF kernels of all numbers, of all categories, and of both together.
+    """Return linear and other kernels of all numbers, of all categories, and of both together.
 
-    `widths` returns the RBF kernels of some columns.
+    `widths` returns the other kernels of some columns.
     """
     kernels: list[Kernel] = []
     for indices in table.kinds:
@@ -189,7 +189,7 @@ def sequence_candidates(
     ----------
     alphabet : the alphabet of the sequences.
     aligned : whether all sequences have the same length, so that positions may correspond.
-    columns : the column that holds the sequences; None for all of X.
+    columns : the column that contains the sequences; None for all of X.
     """
     where = {"alphabet": alphabet, "columns": columns}
     strands = bool(alphabet.complement)
@@ -237,10 +237,12 @@ def _alphabet_of_column(X: Data) -> object:
 
 
 def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return default kernels of censored times: RBF kernels of the middle width only.
+    """Return default kernels of censored times: linear and Laplacian kernels of one width.
 
-    A few hundred patients with few events do not tell which width is best; narrow kernels would
-    memorise them (`python -m benchmarks survival`). Sequences have their first default kernels.
+    With a few hundred patients and few events, held-out folds cannot select a width, and narrow
+    kernels memorise. Laplacian kernels fit thresholds and heavy tails, which are common in clinical
+    and omics tables, better than RBF kernels (`python -m benchmarks survival`). Sequences have
+    their first default kernels.
 
     Parameters
     ----------
@@ -251,7 +253,7 @@ def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     if isinstance(X, Sequences) or _alphabet_of_column(X):
         return default_kernels(X, weights)
     table = Contents.of(X)
-    kernels = _smooth(table, X, weights, _middle_width)
+    kernels = _with_linear(table, X, weights, _middle_rough)
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
@@ -284,7 +286,7 @@ class Contents:
 
     @classmethod
     def of(cls, X: Any) -> Contents:
-        """Look at what the columns of X hold."""
+        """Return the positions of the columns of X by kind."""
         every = list(range(X.shape[1]))
         if sp.issparse(X) or is_numeric_array(X):
             return cls(every, [], [], [], [])
@@ -324,22 +326,22 @@ def _kind(values: Any, label: str) -> str:
 
 
 def _refuse_dates(values: Any, label: str) -> None:
-    """Raise for a column of dates, times, periods or intervals."""
+    """Raise ValueError for a column of dates, times, periods or intervals."""
     dtype = str(values.dtype).lower()
     if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
         raise ValueError(
-            f"X: column {label} holds dates, times or intervals ({values.dtype}), which default "
+            f"X: column {label} contains dates, times or intervals ({values.dtype}), which default "
             "kernels do not read; replace it by numbers, such as days since a date, the month or "
             "the hour, or by strings for categories"
         )
 
 
 def _refuse_odd(values: Any, label: str) -> None:
-    """Raise for a column of objects that are neither numbers nor strings nor booleans."""
+    """Raise ValueError for a column of objects other than numbers, strings and booleans."""
     for item in values:
         if not isinstance(item, str | bool | Number | None) and str(item) != "<NA>":
             raise ValueError(
-                f"X: column {label} holds {item!r}; default kernels read numbers, strings and "
+                f"X: column {label} contains {item!r}; default kernels read numbers, strings and "
                 "booleans: convert the column, leave it out, or pass kernels="
             )
 
@@ -377,6 +379,11 @@ def _middle_width(columns: Standardized) -> Kernel:
     return RBF(gamma=1.0 / max(columns.n_varying, 1), columns=columns)
 
 
+def _middle_rough(columns: Standardized) -> Kernel:
+    """Return the Laplacian kernel with gamma = 1 / (2 d)."""
+    return Laplacian(gamma=0.5 / max(columns.n_varying, 1), columns=columns)
+
+
 def _strings(table: Contents, X: Data) -> list[Kernel]:
     """Return the kernels of columns of texts, of sequences and of strings that hardly repeat."""
     kernels: list[Kernel] = [Unit(BagOfWords().reading(_filled(k, X), X)) for k in table.texts]
@@ -404,7 +411,7 @@ def _filled(index: int, X: Data) -> FilledTexts:
 
 
 def _indicators(table: Contents, X: Data) -> list[Kernel]:
-    """Return a kernel for each column with missing numbers; one for all where they are many."""
+    """Return an indicator kernel per column with missing numbers, or one for all if many."""
     some = [index for index in table.numbers if missing(X, [index]).any()]
     groups = [[index] for index in some] if len(some) <= SEPARATE else [some]
     return [Missing(columns=indices).resolve(X) for indices in groups]

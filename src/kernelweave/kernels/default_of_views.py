@@ -21,7 +21,7 @@ from kernelweave.model.files.registry import registered
 @registered("OfView")
 @dataclass(frozen=True)
 class OfView(Named):
-    """A kernel on a part of a view: its label says which part, `views` names the whole view."""
+    """A kernel on a part of a view: the label names the part, `views` the whole view."""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -122,7 +122,7 @@ class DualTerm:
         return DualTerm(*(part[index] for part in self.arrays))
 
     def with_free_alpha(self) -> DualTerm:
-        """Return the terms of these examples and of one more, without a loss and without bounds.
+        """Return the terms with one more example, which has no loss and no bounds.
 
         Returns
         -------

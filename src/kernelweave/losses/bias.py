@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.roots import root
 
-SORT_BELOW = 10_000  # points; at most so many are sorted faster than partitioned repeatedly
+SORT_BELOW = 10_000  # number of points up to which sorting is faster than repeated partitioning
 EPS = float(np.finfo(float).eps)
 
 

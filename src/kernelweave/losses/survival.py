@@ -40,7 +40,7 @@ class Ranking(Loss):
 class CensoredSquared(Loss):
     """Squared loss (f - y)^2 of events, max(0, f - y)^2 of censored times, with y = -log(time).
 
-    It needs to know which times are censored:
+    The loss depends on which times are censored:
     `kernelweave.problem.censored_regression.CensoredRisk` computes it.
 
     Examples

@@ -15,7 +15,7 @@ BLOCK_VALUES = 2**24  # kernel values in memory at a time: 128 MB
 
 
 def read_present(model: Model, X: object, n_jobs: int) -> Examples:
-    """Return the n examples of X as the kernels of a model read them.
+    """Return the n examples of X, encoded for the kernels of a model.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The fitted model: support vectors, dual coefficients, kernel weights and intercepts.
 
-`Model` is the only representation of what a fit has learned. Estimators derive `dual_coef_`,
+`Model` is the only representation of a fitted model. Estimators derive `dual_coef_`,
 `support_`, `weights_`, `intercept_` and `kernel_names_` from it, `verify` checks it, and model
 files contain it once.
 """
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
-MOST_VALUES, LEAST_EXAMPLES = 2_000_000, 500  # contributions that are summarised, and examples
+MOST_VALUES = 2_000_000  # number of contributions that are summarised
+LEAST_EXAMPLES = 250  # but those of at least this number of examples
+MOST_OF_SEVERAL = 1000  # examples that contributions to several outputs are summarised over
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
@@ -122,9 +124,9 @@ class Model:
         engine : Engine, optional
             The engine of the fit, which may have cached the outputs of all kernels.
         merged : MergedExamples, optional
-            Which training examples the distinct ones represent.
+            Mapping from the distinct examples to the training examples.
         alpha : CSR matrix of shape (n_outputs, n), optional
-            The dual variables, if those of the results belong to some of the examples only.
+            The dual variables of all examples, if each result has those of a subset only.
         """
         alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
         n_outputs = alpha.shape[0]
@@ -206,7 +208,7 @@ class Model:
         return self.means
 
     def _absent_kernels(self, reading: Reading) -> np.ndarray | None:
-        """Return which kernels are absent for which examples, (M, n).
+        """Return a mask of the absent examples of each kernel, (M, n).
 
         None if there are none, or if the kernels themselves have values for absent views.
         """
@@ -245,7 +247,7 @@ class Model:
         Raises
         ------
         ValueError
-            Naming the attribute that is wrong.
+            The message names the attribute that is wrong.
         """
         outputs = len(self.intercept)
         shapes = {
@@ -384,11 +386,13 @@ class Model:
 
     def sample_size(self, n: int) -> int:
         """Return the number of n training examples over which contributions are summarised."""
+        # The engine has the outputs of one decision function, but not of several.
+        most = MOST_EXAMPLES if len(self.weights) == 1 else MOST_OF_SEVERAL
         fitting = MOST_VALUES // max(self.weights.size, 1)
-        return min(n, MOST_EXAMPLES, max(fitting, LEAST_EXAMPLES))
+        return min(n, most, max(fitting, LEAST_EXAMPLES))
 
     def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
-        """Return whether an engine gives the outputs of all kernels for alpha at little cost."""
+        """Return whether an engine has or cheaply computes the outputs of all kernels for alpha."""
         if engine.n_kernels != self.compiled.n_kernels or alpha.shape[0] > 1:
             return False
         cheap = np.count_nonzero(self.weights) >= engine.cheap_outputs
@@ -400,7 +404,7 @@ class Model:
         Parameters
         ----------
         new : Examples
-            n examples as the kernels read them.
+            n examples, encoded for the kernels.
         n_jobs : int
             Number of threads.
 
@@ -417,21 +421,15 @@ class Model:
         self, new: Examples, n_jobs: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield kernels with a weight, shape (b,), and their contributions, (n, n_outputs, b)."""
-        outputs, used = len(self.weights), np.flatnonzero(self.weights.any(axis=0))
+        used = np.flatnonzero(self.weights.any(axis=0))
         for some in np.array_split(used, len(used) // KERNEL_BATCH + 1):
             if len(some) == 0:
                 continue
             old = TrainingSet(self.compiled.listing, self.examples).part(some)
             fresh = TrainingSet(self.compiled.listing, new).part(some)
             program, sides = old.kernels.program, (old.examples.side, fresh.examples.side)
-            if outputs == 1:
-                sums = _core.sum_each(program, *sides, self.coef[0], n_jobs)
-                yield some, (self.weights[0, some, None] * sums).T[:, None]
-                continue
-            each = np.einsum("om,mk->omk", self.weights[:, some], np.eye(len(some)))
-            coef = np.repeat(self.coef, len(some), axis=0)
-            found = _core.decide(program, *sides, coef, each.reshape(-1, len(some)), n_jobs)
-            yield some, found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
+            sums = _core.sum_each(program, *sides, self.coef, n_jobs)
+            yield some, (self.weights[:, some, None] * sums).transpose(2, 0, 1)
 
 
 def _members(merged: MergedExamples, used: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -484,7 +482,7 @@ def spread(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Return weighted mean and standard deviation of values, (n, ...), with weights (n,)."""
     means = np.tensordot(shares, values, 1)
     off = values - means
-    sizes = np.abs(off).max(axis=0)  # squares of large values would overflow
+    sizes = np.abs(off).max(axis=0)  # scaled, since squares of large values would overflow
     off = np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)
     return means, sizes * np.sqrt(np.tensordot(shares, off**2, 1))
 

@@ -1,9 +1,9 @@
-"""Attributes that predictions use beside the `Model`, computed again from the training data.
+"""Recomputation of the attributes that predictions use besides the `Model`.
 
 Calibrators, conformity scores and leave-one-out models come from decision values of held-out
 examples, the baseline hazard of a survival model from those of its training examples. `verify`
-compares them with the attributes of an estimator: with another calibrator, probabilities are
-inverted although decision values are the same. Folds are trained again, from the same start.
+compares them with the attributes of an estimator: a different calibrator could invert probabilities
+without changing decision values. Folds are trained again, from the same start.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
 from ..common.types import Data
-from ..estimators.calibration import calibrate_on_folds
 from ..estimators.cross_fit import Optimum
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.survival import BaseSurvival
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
 HAZARD = ("event_times_", "cumulative_baseline_hazard_")
 ATTRIBUTES = ("calibrators_", "conformity_", "left_out_", *HAZARD)
-PROBABILITY_ROUNDING = 0.01  # allowed difference of probabilities, whose folds stop at `FOLD_TOL`
-FOLD_ROUNDING = 0.02  # allowed difference of residuals, relative to the largest, likewise
-ROUNDING = 1e-4  # allowed difference of what has a closed form, relative to the largest value
+PROBABILITY_ROUNDING = 0.01  # of probabilities: folds are solved to `FOLD_TOL` only
+FOLD_ROUNDING = 0.02  # of residuals, relative to the largest, for the same reason
+ROUNDING = 1e-4  # of closed-form quantities, relative to the largest value
 FAR = 10.0  # calibrators are compared up to this multiple of the decision values
 
 
@@ -44,7 +43,7 @@ def calibration_agrees(model: MKLEstimator, X: Any, y: Any, problems: list[Probl
     Parameters
     ----------
     model : fitted estimator
-    X : n training examples, as the estimator reads them
+    X : n training examples, as passed to `fit`
     y : array of shape (n,) or (n, n_outputs)
     problems : list of Problem
         The problem of each output.
@@ -67,9 +66,7 @@ def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Proble
     for name in ATTRIBUTES:
         if hasattr(again, name):
             delattr(again, name)
-    if hasattr(model, "calibration_folds_"):
-        calibrate_on_folds(again, X, np.asarray(y), again.calibration_folds_)
-    elif isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
+    if isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
             _calibrate(again, X, y, problems)
     return again
@@ -103,7 +100,7 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
 def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
     """Return the dual variables of the n distinct training examples, shape (n_outputs, n)."""
     alpha = np.zeros((len(model.intercept), n))
-    if model.support is None:  # refused by `verify` before
+    if model.support is None:  # `verify` has raised an error before
         return alpha
     if merged is None:
         alpha[:, model.support] = model.dual_coef

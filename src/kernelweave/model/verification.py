@@ -2,8 +2,8 @@
 
 Nothing that a solver cached is used: kernel values, outputs, losses and norms are computed from the
 training data and from the `Model` that predicts. Its support vectors must be the training examples
-that it says they are. Kernel matrices are evaluated in blocks of rows, so that memory does not grow
-with their size.
+with the indices `support_`. Kernel matrices are evaluated in blocks of rows, so that memory does
+not grow with their size.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ class Verification:
         Values reported by the model. Models of earlier versions do not report the constant model
         (NaN), and their gap is relative to the primal value.
     intercepts_agree : bool
-        Whether the intercepts are those that a fit chooses for the decision values. Others may be
-        as good: for the hinge loss the best intercepts can form an interval.
+        Whether the intercepts are those that a fit chooses for the decision values. For the hinge
+        loss the best intercepts can form an interval; a fit chooses its midpoint.
     support_vectors_agree : bool
         Whether the support vectors of the model are the training examples `support_` of X.
     statistics_agree : bool
         Whether the mean contributions of the kernels, which predictions use if a view is absent,
         and the deviations that `weights_frame` reports are those of the training examples.
     calibration_agrees : bool
-        Whether probabilities, prediction sets and intervals, and the baseline hazard are those that
-        the training examples give. Folds of cross-fitting are trained again.
+        Whether calibrators, conformity scores and the baseline hazard are those recomputed from the
+        training examples. Folds of cross-fitting are trained again.
     agree : bool
-        Whether all of this agrees up to rounding.
+        Whether all reported and recomputed values agree up to rounding.
 
     Examples
     --------
@@ -226,19 +226,19 @@ def _certified(model: FittedEstimator) -> Model:
         raise ValueError(f"model cannot be verified: {NO_SUPPORT}")
     fitted: Model = model._model
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
-    norm.value(fitted.weights[0])  # raises ValueError if the norm is one of another M
+    norm.value(fitted.weights[0])  # raises ValueError if the norm is for another number of kernels
     return fitted
 
 
 def _shares(costs: np.ndarray) -> np.ndarray:
-    """Return the weight of each example in means, shape (n,), of its cost."""
+    """Return the weight of each example in means, shape (n,), from its cost."""
     with np.errstate(over="ignore", invalid="ignore"):
         shares: np.ndarray = costs / costs.sum()
     return shares
 
 
 def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Return which values are equal up to rounding relative to `size`."""
+    """Return a mask of the values that are equal up to rounding relative to `size`."""
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         same: np.ndarray = (found == said) | (np.abs(found - said) <= ROUNDING * size)
     return same
@@ -325,7 +325,7 @@ class _Solution:
         return primal, dual, problem.constant, problem.gap(primal, dual)
 
     def intercepts_agree(self) -> bool:
-        """Return whether the intercepts are the best ones; of an interval, its midpoint."""
+        """Return whether the intercepts are optimal, or the midpoint of an optimal interval."""
         with np.errstate(over="ignore", invalid="ignore"):
             constant = not self.theta.any()
             fitted = self.problem.best_bias(self.F.ravel(), self.alpha.ravel())
@@ -467,7 +467,7 @@ def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
 
 
 def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
-    """Return which values of normalisations belong to absent views, shape (slots, n).
+    """Return a mask of the normalisation values of absent views, shape (slots, n).
 
     They are arbitrary: `Extrapolated` multiplies the kernel by 0 for such examples.
     """

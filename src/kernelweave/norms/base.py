@@ -59,7 +59,7 @@ class Norm(ABC):
         return self.is_sparse or self.is_curved
 
     @property
-    def is_given(self) -> bool:
+    def is_fixed(self) -> bool:
         """Whether the norm determines the weights, so that only alpha is optimised."""
         return self.is_plain_sum
 
@@ -173,7 +173,7 @@ class Norm(ABC):
             Equal to `theta` if all w_m are 0.
         """
 
-    def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
+    def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
         """Return weights close to theta that stay bounded.
 
         Parameters
@@ -316,7 +316,7 @@ def clip(s: np.ndarray) -> np.ndarray:
 
 
 def same_length(name: str, have: int, want: int) -> None:
-    """Raise ValueError unless a parameter of a norm is for the right number of kernels."""
+    """Raise ValueError if the length of a norm's parameter is not the number of kernels."""
     if have != want:
         raise ValueError(
             f"norm: {name} is for {have} kernels, but there are {want}; pass one entry per kernel"

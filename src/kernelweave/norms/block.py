@@ -41,10 +41,10 @@ class Block(Norm):
     between alpha and theta = best(s) never decreases it.
 
     For q > 2 the optimal s_m of a rank-deficient kernel can be 0, and then theta_m is infinite.
-    `held` bounds 1 / theta from below instead. Let h(1 / theta) be the optimal value of the inner
-    problem, which is concave, positive and increasing in each 1 / theta_m. Then
-    h((1 - slack) / theta + slack / start) >= (1 - slack) h(1 / theta), so that the best bounded
-    weights lose at most the fraction `slack` of the optimum.
+    Instead, `bounded` limits 1 / theta from below. Let h(1 / theta) be the optimal value of the
+    inner problem, which is concave, positive and increasing in each 1 / theta_m. Then h((1 - slack)
+    / theta + slack / start) >= (1 - slack) h(1 / theta), so that the best bounded weights lose at
+    most the fraction `slack` of the optimum.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Block(Norm):
         """
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
 
-    def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
+    def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
         """Return the best weights subject to theta <= start / slack.
 
         For q > 2 they minimise theta . s over value >= 1 and this bound: 1 / theta is scaled down,

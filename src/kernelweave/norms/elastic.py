@@ -22,8 +22,8 @@ class Elastic(Norm):
 
         1/2 (mix (sum_m ||w_m||)^2 + (1 - mix) sum_m ||w_m||^2)
 
-    It gives sparse weights like p = 1, but kernels that are alike share their weight, as features
-    do in the elastic net (Zou and Hastie, 2005).
+    It gives sparse weights like p = 1, but similar kernels share their weight, like correlated
+    features in the elastic net (Zou and Hastie, 2005).
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Elastic(Norm):
 
     @property
     def _limit(self) -> float:
-        """Weight up to which `ball` is its formula; feasible weights are at most 1."""
+        """Weight above which `ball` is continued linearly; feasible weights are at most 1."""
         return max(1.0, NEAR_POLE / (1 - self.mix))
 
     def _weights(self, eta: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ class Fixed(Norm):
     theta: np.ndarray
 
     @property
-    def is_given(self) -> bool:
+    def is_fixed(self) -> bool:
         return True
 
     def among(self, kernels: np.ndarray) -> Fixed:

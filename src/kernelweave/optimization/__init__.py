@@ -1,1 +1,1 @@
-"""Training: the plan of a fit, its loops, and the methods that they are made of."""
+"""Training: the plan of a fit, the outer loops, and the methods that they combine."""

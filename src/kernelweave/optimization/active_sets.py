@@ -1,11 +1,11 @@
 """Growing active sets: from a sample to all examples, by way of the support vectors.
 
 With many examples most alphas end at zero. So the problem is solved on a sample. Then all outputs
-are updated once, and the next set holds the support vectors, the KKT violators, and the examples
-closest to a violation. An alpha that is zero adds nothing to any sum, so the restricted problem is
-the same problem with fewer losses, and the same solver solves it, weight steps included. Only the
-certificate on all examples ends the search. This combines shrinking (Joachims, 1999) with a
-coarse-to-fine start.
+are updated once, and the next set contains the support vectors, the KKT violators, and the examples
+closest to a violation. An example whose alpha is zero contributes to no output, so the restricted
+problem is the same problem with fewer losses, and the same solver solves it, weight steps included.
+Only the certificate on all examples ends the search. This combines shrinking (Joachims, 1999) with
+a coarse-to-fine start.
 """
 
 from __future__ import annotations
@@ -33,11 +33,10 @@ class ActiveSetTuning:
     many_examples : number of examples from which on active sets are used; size of the first set.
     smallest_share : the first set has at least this fraction of all examples.
     growth : largest factor from one set to the next.
-    spare : number of examples close to a violation that a set includes, relative to its number of
-        support vectors and violators.
-    one_kernel, many_kernels : the problem of a set is solved to this fraction of the gap on all
-        examples. With many kernels it is less accurate: weights converge slowly, and the next set
-        changes them anyway.
+    spare : a set also includes the examples closest to a violation: this fraction of its number of
+        support vectors and violators. one_kernel, many_kernels : the problem of a set is solved to
+        this fraction of the gap on all examples. With many kernels the fraction is larger: weights
+        converge slowly, and the next set changes them anyway.
     last : sets are not solved below this fraction of the tolerance.
     most_support : if a set has at least this fraction of all examples, and most of them are support
         vectors, it is the last one: leaving examples out would not save time.
@@ -120,7 +119,7 @@ def next_set(
     """Return the support vectors, the KKT violators, and the examples closest to a violation.
 
     Violations are computed with the optimal bias. The midpoint of the largest up and down violation
-    estimates the bias well only near the optimum. `size` is the size of the last set.
+    estimates the bias well only near the optimum. `size` is the number of examples in the last set.
     """
     violations.middle = -bias
     idle = np.flatnonzero(alpha == 0)

@@ -1,4 +1,4 @@
-"""The best model of a fit that may run out of iterations or time, since gaps may rise."""
+"""The best model of a fit, for fits that run out of iterations or time: gaps may rise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class BestModel:
     Parameters
     ----------
     tol : float
-        Relative duality gap at which a fit ends. Models with a smaller gap are not stored: the gap
-        may be due to rounding, which `confirm` decides.
+        Relative duality gap at which a fit ends. Models with a smaller gap are not stored:
+        `confirm` must first check that rounding did not cause it.
     """
 
     def __init__(self, tol: float):
@@ -30,8 +30,8 @@ class BestModel:
     def note(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Store a certified model if it is the best one so far.
 
-        The constant model (alpha = 0), at which most fits start, is not stored: after few
-        iterations a trained model is wanted, even if its gap is larger.
+        The constant model (alpha = 0), at which most fits start, is not stored: users expect a
+        trained model even if its gap is larger.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class BestModel:
     def instead_of(self, last: Result) -> Result:
         """Return the best model instead of the last one of a fit, if its gap is smaller.
 
-        The `rounding_bound` of the last model is kept, since it hardly differs.
+        It has the `rounding_bound` of the last model, which hardly differs.
         """
         if self._best is None or not self._best[0].gap < last.gap:
             return last

@@ -1,4 +1,4 @@
-"""Certificates of the model that an engine holds."""
+"""Certificates of an engine's present alpha."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def block_norms(problem: Problem, engine: Engine) -> np.ndarray:
     s_m are set to the same value.
     """
     norm = problem.norm
-    if not norm.is_given:
+    if not norm.is_fixed:
         return engine.quadratic()
-    given = norm.best(np.zeros(engine.n_kernels))
-    total = float(engine.alpha @ engine.combined(given))
-    return np.full(len(given), total / max(given.sum(), TINY))
+    theta = norm.best(np.zeros(engine.n_kernels))
+    total = float(engine.alpha @ engine.combined(theta))
+    return np.full(len(theta), total / max(theta.sum(), TINY))
 
 
 def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:

@@ -23,8 +23,8 @@ from ..problem.rounding import UNIT, PairRounding, RoundingBounds
 from .certifier import certified
 from .result import Result
 
-HIDDEN = 1e-7  # improvement over the constant model that rounding may hide, relative to its cost
-NEGLIGIBLE = 0.01  # rounding bound of a gap above the tolerance, relative to the gap
+HIDDEN = 1e-7  # largest improvement over the constant model, relative to its cost, to ignore
+NEGLIGIBLE = 0.01  # rounding bounds below this fraction of the gap do not matter
 LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double precision
 
 
@@ -43,7 +43,7 @@ def confirmed(
     ----------
     problem : Problem
     engine : Engine
-        Holds the alpha of the result.
+        Stores the alpha of the result.
     result : Result
     rounding : RoundingBounds
         Bounds of the rounding errors of the kernels.
@@ -51,7 +51,7 @@ def confirmed(
         Relative duality gap.
     """
     if isinstance(problem, HardMarginProblem):
-        return result  # no bound on rounding is known for rescaled outputs
+        return result  # no rounding bound is known for rescaled outputs
     result = judged(problem, engine, result, rounding, tol)
     if result.converged or (result.gap > tol and result.rounding_bound <= NEGLIGIBLE * result.gap):
         return result
@@ -97,7 +97,7 @@ def rounding_error(
 ) -> float:
     """Return a bound of the rounding error of the primal minus the dual value."""
     theta = result.weights
-    outputs = problem.n_outputs if problem.risk.sizes is None else 1  # else one after the other
+    outputs = problem.n_outputs if problem.risk.sizes is None else 1  # else in a row
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
@@ -140,7 +140,7 @@ def _joint_error(
 def loss_errors(
     problem: Problem, alpha: np.ndarray, F: np.ndarray, bias: np.ndarray, dF: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what each example adds to the rounding error of a certificate.
+    """Return the contributions of each example to the rounding error of a certificate.
 
     Second-order errors of the losses add up; first-order errors have random signs.
 
@@ -186,7 +186,7 @@ def judged_pairs(
     problem : Problem
         All outputs as one problem.
     engine : Engine
-        Holds all alphas one after the other, with outputs that were computed from scratch.
+        Stores all alphas one after the other, with outputs that were computed from scratch.
     results : list of Result
         One for each output.
     rounding : PairRounding
@@ -219,7 +219,7 @@ def _with_error(result: Result, error: float, tol: float) -> Result:
 
 
 def _off_sum(problem: Problem, alpha: np.ndarray, bias: Numbers) -> float:
-    """Return the error of the dual value if the alphas of an output do not sum to tau.
+    """Return the error of the dual value caused by alphas that do not add up to tau.
 
     It is the error of the sum times the multiplier of the constraint, which is the bias.
     """

@@ -15,7 +15,7 @@ from .result import Result
 
 ZERO = 1e-9  # objective that is 0 up to rounding, relative to its largest value during training
 NAMED = 3  # maximum number of kernels named in a message
-NOTICEABLE = 0.1  # rounding of a kernel, relative to the largest one, from which on it is named
+NOTICEABLE = 0.1  # kernels with at least this fraction of the largest rounding error are named
 
 
 def warn_of(

@@ -15,7 +15,7 @@ from .solver import Solver
 
 @dataclass(frozen=True)
 class Fallback:
-    """Solve a problem; if that stalls, another solver continues.
+    """Solve a problem by one solver; if it stalls, continue with another one.
 
     Parameters
     ----------

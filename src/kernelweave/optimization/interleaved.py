@@ -37,13 +37,13 @@ class Interleaved:
         method, step = self.inner.begin(problem, engine, run), self.step.begin(problem.norm)
 
         def solve_inner(theta: np.ndarray) -> Iterate:
-            self.inner.solve(problem.given(theta), engine, theta, run.inner(run.tol))
+            self.inner.solve(problem.with_weights(theta), engine, theta, run.inner(run.tol))
             return Iterate.of(method, theta, self.step.hessian, solve_inner, run.tol)
 
         iterations = 0
         while True:
             iterate = Iterate.of(method, weights, self.step.hessian, solve_inner, run.tol)
-            if iterations:  # the start may be a solution
+            if iterations:  # the first certificate, before any iteration, may already end the run
                 weights = step(iterate)
             certificate = method.certify(weights, iterate.s)
             run.record(certificate, weights, iterations, engine.alpha)

@@ -20,7 +20,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """The weights and alpha of a solver, in the form that weight steps read.
+    """The present weights and block norms of a solver: the input of a weight step.
 
     Attributes
     ----------

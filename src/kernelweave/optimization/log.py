@@ -135,7 +135,7 @@ class Log:
             self._append(progress)
 
     def continued(self) -> Log:
-        """Return this log for the next solver: same entries, extremes of its own."""
+        """Return a log with the same entries and new extremes, for the next solver."""
         log = Log(self.work, self.watch, self.phase, self.started)
         log.entries, log.largest_primal = self.entries, self.largest_primal
         return log

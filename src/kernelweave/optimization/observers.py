@@ -36,7 +36,7 @@ def of_examples(
 
 
 def of_kernels(observe: Observer | None, kernels: np.ndarray, M: int) -> Observer | None:
-    """Return an observer of a subset of M kernels, the others having weight 0; None if none."""
+    """Return an observer of a subset of M kernels, the others with weight 0, or None."""
     if observe is None:
         return None
     return lambda alpha, weights: observe(alpha, placed(weights, kernels, M))

@@ -18,7 +18,7 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from .result import Result
 
-FRESH = 1e-6  # share of equal weights in a warm start, since analytic steps keep weights at 0
+FRESH = 1e-6  # fraction of equal weights mixed into a warm start: analytic steps never leave 0
 
 
 def follow(
@@ -35,7 +35,7 @@ def follow(
     problem : Problem
         Has the costs at C = 1; its norm is ignored.
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     norms : sequence of Norm
         Similar norms should be neighbours.
     Cs : ndarray of shape (costs,)
@@ -49,7 +49,7 @@ def follow(
     norm, cost : int
         Positions in `norms` and `Cs`.
     result : Result
-        The engine holds its alpha until the next result is requested.
+        The engine has its alpha until the next result is requested.
     """
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None
@@ -83,9 +83,9 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to an alpha that is feasible for another C; return weights, shape (M,).
+    """Move the engine to an alpha that is feasible for a new C; return weights, shape (M,).
 
-    No weight is exactly 0 unless the norm is sparse, since analytic steps keep weights at 0.
+    No weight is exactly 0 unless the norm is sparse, since analytic steps never leave 0.
     """
     norm = problem.norm
     if not weights.any():  # the constant model was optimal

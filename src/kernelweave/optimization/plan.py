@@ -66,20 +66,21 @@ class PlanTuning:
     ----------
     newton_free, newton_costly : largest p for which Newton steps are faster than analytic steps, if
         new weights cost no kernel evaluation, and if they cost a pass over the support vectors.
-    newton_kernels : number of kernels M from which on Newton steps are slower, with M^3 operations.
+    newton_kernels : number of kernels M above which Newton steps, with M^3 operations, are slower
+        than analytic steps.
     joint_from : p from which on the best weights change slowly enough for joint descent.
     outer_share : if a change of alpha costs a pass over the examples, inner problems are not solved
         below this fraction of the outer gap.
     hessian_share, hessian_blocks : number of free examples from which a Hessian is computed, as a
         fraction of all examples, so that its Cholesky factorisation costs no more than a pass over
-        them; and bounds of that number, relative to the largest kernel block.
+        them; and bounds on that number, in units of the largest kernel block.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
     one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the
         largest one. With several kernels a changed alpha costs more, and less accurate solutions
         change fewer of them.
-    response_kernels : number of kernels, times outputs, from which on Newton steps are slower with
-        such a risk: each kernel adds a linear system.
+    response_kernels : number of kernels, times outputs, above which Newton steps are slower than
+        analytic steps with such a risk: each kernel adds a linear system.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
@@ -120,7 +121,7 @@ class Trained(Method):
     Attributes
     ----------
     norms : callable
-        Returns whether a norm can be served.
+        Returns whether the method supports a norm.
     step : str or None
         Weight step, a key of `STEPS`; None if the weights are fixed.
     accuracy : Accuracy or None
@@ -201,7 +202,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a problem is solved.
+    """The engine, the start and the solver of a problem.
 
     Attributes
     ----------
@@ -219,11 +220,11 @@ class Plan:
 
     @property
     def certifies(self) -> str:
-        """What the duality gap of the result certifies."""
+        """Text that states what the duality gap of the result certifies."""
         return "machine at given weights" if self.start.fixes_weights else "weights and machine"
 
     def for_file(self) -> PlanSummary:
-        """Return what a model file holds of the plan: a text."""
+        """Return the summary of the plan that model files contain."""
         return PlanSummary(repr(self), self.certifies)
 
 
@@ -233,8 +234,8 @@ def find_method(choice: object, norm: Norm, loss: Loss, *, shared: bool = False)
     Raises
     ------
     ValueError
-        If there is no such method, or it cannot serve the norm, the loss, or (`shared`) outputs
-        that share their weights.
+        If there is no such method, or if it does not support the norm, the loss, or (`shared`)
+        outputs that share their weights.
     """
 
     def able(method: Method) -> bool:
@@ -247,8 +248,8 @@ def find_method(choice: object, norm: Norm, loss: Loss, *, shared: bool = False)
     if not able(method):
         sharing = " and share_weights=True" if shared else ""
         raise ValueError(
-            f"solver={choice!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
-            f"these can: {[name for name, other in known.items() if able(other)]}"
+            f"solver={choice!r} does not support norm={norm!r} with loss={loss.name!r}{sharing}; "
+            f"these do: {[name for name, other in known.items() if able(other)]}"
         )
     return method
 
@@ -287,7 +288,7 @@ def choose_engine(
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
     """Return the norm for an engine; a plain sum is a single kernel, so that M = 1."""
-    norm.start(M)  # refuses a norm for another number of kernels
+    norm.start(M)  # raises ValueError if the norm is for another number of kernels
     return Lp(np.inf) if engine == "plain sum" else norm
 
 
@@ -316,7 +317,7 @@ def make_plan(
     if not isinstance(method, Trained):
         method = AUTO
     costs, n, M = engine.costs, engine.n, engine.n_kernels
-    if costs.streamed:  # the kernels of a sample have an engine that keeps their outputs
+    if costs.streamed:  # sampled kernels get an engine that caches their outputs
         held = EngineCosts(block=costs.block, free_weights=True)
         plan = _Planner(method, problem, held, n, M, options, TUNING_OF_PLANS).plan(name)
         return replace(plan, solver=SiftedKernels(plan.solver))
@@ -353,14 +354,14 @@ class _Planner:
         return SinglePrecision(growing, self._sparse(solver))
 
     def _growing(self, solver: Solver) -> Solver:
-        """Return a solver that works on growing active sets first, if there are many examples."""
+        """Return the solver, preceded by growing active sets if there are many examples."""
         if not self._grows:
             return solver
         on_sets = self._schedule(self._inner(self.costs.part_products))
         return ActiveSets(on_sets, solver, self._sets, self.tuning.active_sets)
 
     def _sparse(self, solver: Solver) -> Solver:
-        """Return a solver that drops small weights, if the norm is sparse."""
+        """Return the solver, followed by dropping small weights if the norm is sparse."""
         if self._step_name is None or not self.problem.norm.is_sparse:
             return solver
         iterations = self.tuning.adapt if self.options.final else 0
@@ -371,14 +372,14 @@ class _Planner:
         return OnlySinglePrecision(solver) if self.costs.single_precision else solver
 
     def _schedule(self, inner: Solver) -> Solver:
-        """Return how alpha and the weights alternate."""
+        """Return the solver that alternates between alpha and the weights."""
         name = self._step_name
         if name is None:
             return inner
         step, accuracy = self._step(name), self._accuracy
         schedule: Solver
         if accuracy is None and name == "cutting plane":
-            # Cuts of inexact alphas leave a gap of about 1e-5: accurate ones close it.
+            # Cuts of inexact alphas leave a gap of about 1e-5; cuts of accurate ones close it.
             accurate = Wrapper(self._sets, step, ACCURATE)
             schedule = Fallback(Interleaved(self._sets, step), accurate)
         elif accuracy is None:
@@ -390,7 +391,7 @@ class _Planner:
         return JointDescent(schedule, self._size, record=self.costs.fixed_products)
 
     def _inner(self, products: str) -> Solver:
-        """Return how alpha is improved under fixed weights, given the cost of products."""
+        """Return the solver for alpha under fixed weights; see `EngineCosts.products`."""
         if self.costs.class_pairs:
             return PairSets()
         if not self.problem.risk.separates and not self.problem.risk.is_smooth:
@@ -411,7 +412,7 @@ class _Planner:
         return self._sets
 
     def _product_kind(self, products: str) -> str:
-        """Return how products with the kernel matrix are computed if the risk is no sum."""
+        """Return how matrix-vector products are computed if the risk is no sum over examples."""
         if products != "none":
             return "engine"
         examples = self.n // self.problem.n_outputs
@@ -491,7 +492,7 @@ class _Planner:
 
     @property
     def _at_once(self) -> bool:
-        """Whether methods that change all alphas at once are allowed."""
+        """Whether methods that change all alphas at once, such as Newton-CG, are allowed."""
         single = self.problem.n_outputs == 1
         return single and self.options.working_set == "auto" and self.n > self.costs.block
 
@@ -525,4 +526,6 @@ class _Planner:
         accuracy = self._accuracy
         accurate = self._step_name is not None and accuracy is not None and accuracy.largest > 0
         pays = not (self.costs.free_weights or self.costs.fixed_products)
+        if self.problem.norm.is_sparse and not self.problem.risk.separates:
+            pays = True  # every step needs a new kernel matrix, even if new weights are free
         return self.problem.n_outputs == 1 and accurate and pays and not self._joint

@@ -18,7 +18,7 @@ SECONDS_BETWEEN = 1.0  # between two lines if the output is not a terminal
 def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "") -> Iterator[Watch]:
     """Yield a function that displays the latest progress on one live line.
 
-    If the output is not a terminal, it prints a plain line after every second.
+    If the output is not a terminal, it prints at most one line per second.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Result(Certificate):
         return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
 
     def spread(self, kernels: np.ndarray, M: int) -> Result:
-        """Return the result for M kernels, of which only some were trained with.
+        """Return the result for all M kernels, from that of a subset of them.
 
         Parameters
         ----------

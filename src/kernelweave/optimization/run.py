@@ -1,7 +1,7 @@
 """The run of a solver: its log, budget, stopping rule and observer, passed along as one object.
 
-One run belongs to a fit. Problems solved on the way, such as inner problems, have runs of their own
-(`Run.inner`) that share the clock and the observer.
+One run belongs to a fit. Subproblems, such as inner problems, have separate runs (`Run.inner`) that
+share the clock and the observer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .stopping import StoppingRule
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The state of a run: solvers report models to it, and ask it whether to stop.
+    """The state of a run: solvers record certified models in it, and query whether to stop.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Run:
         return replace(self.inner(tol, max_iter), observe=None)
 
     def in_single_precision(self, tol: float) -> Run:
-        """Return the run of the same problem in single precision, shown to the same watcher."""
+        """Return a run of the same problem in single precision, with the same `watch` callback."""
         log = Log(self.log.work, self.log.watch, "single precision", self.log.started)
         budget = Budget(self.budget.iterations_left, self.budget.deadline)
         return Run(StoppingRule(tol), budget, log, self.observe)

@@ -12,8 +12,8 @@ from .result import Result
 from .run import Run
 from .solver import Solver
 
-SHARE = 0.9  # of the tolerance to which a problem is solved in single precision,
-LEAST_GAP = 2e-4  # and no further than this: rounding of outputs moves gaps by about 1e-5
+SHARE = 0.9  # a problem is solved in single precision to this fraction of the tolerance,
+LEAST_GAP = 2e-4  # but to no smaller gap than this: rounding of outputs changes gaps by about 1e-5
 
 
 @dataclass(frozen=True)

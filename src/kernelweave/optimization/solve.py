@@ -14,8 +14,8 @@ from .plan import Plan
 from .result import Result
 from .run import Run
 
-ATTEMPTS = 3  # to reach a gap that is certain in spite of rounding
-LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before no further attempt is made
+ATTEMPTS = 3  # maximum number of attempts to reach a gap below tol including its rounding bound
+LARGEST_SHARE = 0.5  # rounding bound, relative to tol, above which no attempt is repeated
 
 
 def solve(
@@ -27,7 +27,7 @@ def solve(
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples.
+        Stores the examples.
     plan : Plan
     run : Run
         Tolerance, budget, log and observer.
@@ -73,12 +73,12 @@ def solve_confirmed(
 def _started(
     problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray | None
 ) -> tuple[Problem, np.ndarray]:
-    """Return the problem as it is trained, and the first weights, shape (M,)."""
+    """Return the problem to solve (fixed weights or not), and the first weights, shape (M,)."""
     if weights is None:
         engine.move_to(problem.risk.feasible_alpha())
     if weights is None or plan.start.fixes_weights:
         weights = plan.start.weights(problem, engine, run)
-    return problem.given(weights) if plan.start.fixes_weights else problem, weights
+    return problem.with_weights(weights) if plan.start.fixes_weights else problem, weights
 
 
 def _solved(problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray) -> Result:

@@ -27,7 +27,7 @@ class Solver(Protocol):
         ----------
         problem : Problem
         engine : Engine
-            Holds a feasible alpha; it ends at the alpha of the result.
+            Stores a feasible alpha; it ends at the alpha of the result.
         weights : ndarray of shape (M,)
             Where the weights start.
         run : Run

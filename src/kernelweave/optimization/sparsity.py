@@ -14,7 +14,7 @@ from .run import Run
 from .solver import Solver
 
 SMALL_WEIGHT = 1e-2  # relative to the largest weight
-ADAPTED_GAP = 0.3  # part of the tolerance to which alpha adapts to fewer kernels
+ADAPTED_GAP = 0.3  # fraction of the tolerance to which alpha is improved after weights are dropped
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class DropSmallWeights:
     inner : Solver
         Improves alpha under fixed weights.
     iterations : int
-        Iterations in which alpha may adapt to fewer kernels.
+        Maximum number of iterations that improve alpha after weights are dropped.
     """
 
     solver: Solver
@@ -45,7 +45,7 @@ class DropSmallWeights:
         return self._dropped(problem, engine, result, run)
 
     def _dropped(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
-        """Return a result without its small weights, if its gap stays below the tolerance.
+        """Return a result with small weights set to 0 as far as its gap stays below the tolerance.
 
         First all small weights are dropped and alpha adapts. If that fails, alpha
         stays, and bisection finds the number of weights to drop: the gap grows with it.
@@ -85,7 +85,7 @@ class DropSmallWeights:
         certificate, n_iter = certified(problem, engine, theta), result.n_iter
         if certificate.gap > run.tol and before is not None:
             inner = run.inner(ADAPTED_GAP * run.tol, iterations)
-            n_iter += self.inner.solve(problem.given(theta), engine, theta, inner).n_iter
+            n_iter += self.inner.solve(problem.with_weights(theta), engine, theta, inner).n_iter
             certificate = certified(problem, engine, theta)
         if certificate.gap <= run.tol:
             return replace(

@@ -1,4 +1,4 @@
-"""Where training starts: a feasible alpha, and the first kernel weights."""
+"""Starting points of training: a feasible alpha, and the first kernel weights."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SampleTuning:
 
     Attributes
     ----------
-    every : one of so many examples is in a sample.
+    every : one in this many examples is in a sample.
     smallest : number of examples from which on a sample is taken.
     tol : relative duality gap on a sample.
     """
@@ -96,7 +96,7 @@ class ActiveSetStart:
     Parameters
     ----------
     start : Start
-        Finds these weights.
+        Rule for the weights of the first active set.
     """
 
     start: Start

@@ -21,14 +21,14 @@ class StallTuning:
     ----------
     patience : iterations without progress.
     no_progress : relative decrease of the gap that does not count as progress.
-    noise : part of the gap that rounding may make up before values are unreliable; then
-        `noisy_patience` iterations without a decrease by `noisy_progress` are enough.
+    noise : values are unreliable if the rounding bound exceeds this fraction of the gap. Then
+        `noisy_patience` iterations without a relative decrease by `noisy_progress` are enough.
     still : relative range of the weights, and range of the dual values as part of the distance of
         primal and dual value, that count as no change; `noisy_patience` models without a change
         are enough, too.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
-    zero : objective that is 0 but for rounding, relative to the largest value.
-    inner_rounding : part of the primal value below which no inner problem is solved.
+    zero : objective that is 0 up to rounding, relative to the largest value.
+    inner_rounding : inner problems are not solved below this fraction of the primal value.
     """
 
     patience: int = 100
@@ -51,8 +51,8 @@ class StoppingRule:
     tol : float
         Relative duality gap to reach.
     decrease : float
-        The gap must also fall to this part of the first gap. For inner problems: otherwise a weight
-        step would see the same alpha again.
+        The gap must also fall to this fraction of the first gap. Used for inner problems: otherwise
+        a weight step might be repeated at the same alpha.
     """
 
     tol: float
@@ -71,7 +71,7 @@ class StoppingRule:
         """Return whether further iterations would not improve the last model.
 
         A run stalls after many iterations without progress, after a few if rounding may make up
-        most of the gap or nothing changes any more, or if both objectives are 0. The engine holds
+        most of the gap or nothing changes any more, or if both objectives are 0. The engine has
         the alpha of the last model.
         """
         tuning, past = self.tuning, log.extremes
@@ -110,16 +110,16 @@ class StoppingRule:
         before, now = past[-count - 1], past[-1]
         if now.gap < (1 - slight) * before.gap:
             return False
-        if not np.isfinite(before.distance):  # no alpha has been feasible, but for rounding
+        if not np.isfinite(before.distance):  # rounding has made every alpha so far infeasible
             return not np.isfinite(now.distance)
-        if before.distance <= 0:  # a dual value above a primal one is rounding
+        if before.distance <= 0:  # a dual value above a primal value is a rounding error
             return True
         gained = before.distance - now.distance
         least = max(slight * before.distance, self.tuning.dual_rounding * before.largest_dual)
         return gained <= least
 
     def _vanished(self, log: Log) -> bool:
-        """Return whether both objectives are 0 but for rounding, as can happen for one class.
+        """Return whether both objectives are 0 up to rounding, as can happen for one class.
 
         A dual value above 0 is progress: with a large C the optimum is small next to the start.
         """

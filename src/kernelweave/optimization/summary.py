@@ -1,4 +1,4 @@
-"""Plans of loaded models: a text."""
+"""The text that represents the plan of a model loaded from a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PlanSummary:
     text : str
         The `repr` of the plan.
     certifies : str
-        What the duality gap of the model certifies.
+        Text that states what the duality gap of the model certifies.
     """
 
     text: str

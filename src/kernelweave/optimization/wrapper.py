@@ -2,8 +2,8 @@
 
 J(theta) denotes the optimal value of the inner problem, in which the weights are fixed. Weight
 steps that build a model of J, such as Newton steps, need an alpha close to the inner optimum.
-Otherwise they go too far in a wrong direction, and cannot tell whether the last step was good. The
-inner problem is solved as accurately as a step needs it, and no better.
+Otherwise they go too far in a wrong direction, and it is unknown whether the last step decreased J.
+The inner problem is solved as accurately as a step needs it, and no better.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class WrapperTuning:
     inner_failures : stalled inner problems in a row after which the fit stops.
     probes : weights tested in a row while the constant model is optimal for each of them; after
         more, the dual values that say so are rounding errors.
-    inner_decrease : part to which the inner gap must fall: otherwise a step would see the same
-        alpha again.
-    good_weights : part of the tolerance; if better weights would close no more of the gap than
-        this, only alpha is improved.
+    inner_decrease : fraction to which the inner gap must fall: otherwise a weight step might be
+        repeated at the same alpha.
+    good_weights : if better weights would reduce the gap by less than this fraction of the
+        tolerance, only alpha is improved.
     """
 
     inner_iterations: int = 1000
@@ -49,16 +49,16 @@ class WrapperTuning:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """How accurately a weight step needs the inner problem to be solved.
+    """Required accuracy of inner solutions for a weight step.
 
     Attributes
     ----------
     largest : float
         Largest inner gap that the step accepts.
     least : float
-        Part of the tolerance below which the inner gap need not fall.
+        Fraction of the tolerance below which the inner gap need not fall.
     outer_share : float
-        Part of the outer gap below which the inner gap need not fall, if a change of alpha is
+        Fraction of the outer gap below which the inner gap need not fall, if a change of alpha is
         expensive.
     """
 
@@ -74,7 +74,7 @@ COMPLETE = Accuracy(largest=0.0, least=0.3)
 class InnerGap:
     """The gap to which the next inner problem is solved.
 
-    It follows the gain that the last weight step promised.
+    It follows from the decrease of J that the last weight step predicted.
     """
 
     def __init__(self, accuracy: Accuracy, tol: float):
@@ -95,7 +95,7 @@ class InnerGap:
         if gap >= self._narrowest:  # the last inner solution may have lacked accuracy
             self._least, self._share = 0.5 * self._least, 0.5 * self._share
         self._narrowest = min(self._narrowest, gap)
-        gain = 0.5 * abs(iterate.s @ (theta - iterate.theta))  # to first order
+        gain = 0.5 * abs(iterate.s @ (theta - iterate.theta))  # decrease of J to first order
         self._wanted = min(self._largest, max(gain / iterate.scale, self._share * gap))
 
 
@@ -151,8 +151,8 @@ class Wrapper:
                 tuning.inner_iterations,
                 decrease=tuning.inner_decrease,
             )
-            self.inner.solve(problem.given(theta), engine, theta, inner)
-            failures = 0 if inner.converged or inner.budget.spent else failures + 1
+            found = self.inner.solve(problem.with_weights(theta), engine, theta, inner)
+            failures = 0 if found.converged or inner.budget.spent else failures + 1
             return Iterate.of(certifier, theta, self.step.hessian, solve_inner, run.tol)
 
         iterate = Iterate.of(certifier, weights, self.step.hessian, solve_inner, run.tol)

@@ -23,7 +23,7 @@ from ..kernels import Kernel, prepare
 from ..norms import Norm, as_norm
 from ..norms.base import conjugate_exponent
 
-CONSTANT = 23 / 22  # Cortes et al. (2010)
+CONSTANT = 23 / 22  # eta_0 in Cortes, Mohri and Rostamizadeh (2010)
 NEARLY_INTEGER = 1e-9  # rounding of an exponent that is an integer
 
 

@@ -25,7 +25,7 @@ class CensoredRisk(EventRisk):
     Parameters
     ----------
     y : ndarray of shape (n,)
-        -log(time), less `centre`.
+        -log(time) minus `centre`.
     C : ndarray of shape (n,)
         Costs.
     event : ndarray of bool, shape (n,)
@@ -49,12 +49,12 @@ class CensoredRisk(EventRisk):
         points, C, event = self.y - F, self.C, self.event
         order = np.argsort(points)
         order = order[~event[order] & (C[order] > 0)]
-        # From the k-th point on, events and the first k censored examples have a slope.
+        # Above the k-th breakpoint, events and the first k censored examples have a slope.
         weight = C[event].sum() + np.concatenate([[0.0], np.cumsum(C[order])])
         moment = C[event] @ points[event] + np.concatenate([[0.0], np.cumsum((C * points)[order])])
         roots = np.divide(moment, weight, out=np.zeros_like(moment), where=weight > 0)
         ends = np.append(points[order], np.inf)
         inside = roots <= ends
-        if not weight[0] > 0:  # without events any bias below all points is optimal
+        if not weight[0] > 0:  # without events any bias below all breakpoints is optimal
             return float(points[order[0]]) if len(order) else 0.0
         return float(roots[np.argmax(inside)])

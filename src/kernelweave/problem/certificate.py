@@ -33,7 +33,7 @@ class Certificate:
 
     @property
     def scale(self) -> float:
-        """Denominator of the gap: the smaller of objective and possible improvement."""
+        """Denominator of the gap: min(|primal|, constant - dual)."""
         return min(abs(self.primal), self.constant - self.dual)
 
     @property

@@ -3,10 +3,10 @@
     soft:    sum_i C_i log(sum_k exp(F_ik + b_k)) - sum_k N_k b_k
     hard:    sum_i C_i max_k (F_ik + b_k)         - sum_k N_k b_k
 
-with N_k the cost of class k. The soft one is the risk of the multinomial loss: Newton's method
-solves it, with the last bias 0, since a constant may be added to all. The hard one is that of
-Crammer and Singer, a linear program. Its solution follows from the dual point: classes between
-which an example is divided have equal outputs there.
+with N_k the cost of class k. The soft one is the risk of the multinomial loss. Newton's method
+minimises it with the last bias fixed at 0, since a common constant changes nothing. The hard one is
+the loss of Crammer and Singer, a linear program. Its solution follows from the dual point p: all
+classes k with p_ik > 0 attain the maximum of example i.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import logsumexp, softmax
 
 STEPS = 100  # Newton steps
-MATCHED = 1e-14  # largest error of the cost of a class that is rounding, relative to all costs
-RIDGE = 1e-14  # of the scaled Hessian, so that it has a Cholesky factor
+MATCHED = 1e-14  # error of a class cost that counts as rounding, relative to the total cost
+RIDGE = 1e-14  # added to the diagonal of the scaled Hessian, so that it has a Cholesky factor
 SHORTEST = 1e-8  # step length at which a line search gives up
-SWEEPS = 20  # over groups of classes, each with its best common bias
-SAME = 1e-12  # relative difference of sums of costs that is rounding
+SWEEPS = 20  # passes over the groups of classes; each sets the best common bias of every group
+SAME = 1e-12  # relative difference of two sums of costs that counts as rounding
 TINY = np.finfo(float).tiny
 
 
@@ -85,7 +85,7 @@ def soft_bias(
     ndarray of shape (K,)
     """
     total = float(C.sum())
-    parts, C = class_costs / total, C / total  # sums of large costs lose no digits
+    parts, C = class_costs / total, C / total  # avoids rounding errors of large costs
 
     def value(b: np.ndarray) -> float:
         return float(C @ logsumexp(F + b[:, None], axis=0) - parts @ b)
@@ -106,7 +106,7 @@ def soft_bias(
         while True:
             there = b + length * step
             p = softmax(F + there[:, None], axis=0)
-            # Values have fewer digits than their gradients.
+            # Rounding errors of values exceed those of gradients.
             if value(there) <= here - 1e-4 * length * slope:
                 break
             if np.abs(parts - p @ C).max() < 0.5 * error:
@@ -121,8 +121,9 @@ def soft_bias(
 def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Return biases of K classes that are the best ones if p is an optimal dual point.
 
-    Differences within a group of classes that share examples follow from p. Groups get their best
-    common bias one after the other.
+    Two classes share an example i if p_ik > 0 for both. Within a group of classes that are linked
+    by shared examples, the differences follow from p. Groups get their best common bias one after
+    the other.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarr
     class_costs : ndarray of shape (K,), positive
         The sum is that of C.
     p : ndarray of shape (K, n)
-        Part of each example that belongs to each class.
+        Dual point: weights of the classes of each example, which add up to 1.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarr
 
 
 def _middle_quantile(values: np.ndarray, C: np.ndarray, below: float) -> float:
-    """Return the number below which values, shape (n,), have a cost of `below` in total."""
+    """Return a weighted quantile: the values below it, of shape (n,), have total cost `below`."""
     order = np.argsort(values)
     cost = np.cumsum(C[order])
     at = min(int(np.searchsorted(cost, below * (1 - SAME))), len(order) - 1)

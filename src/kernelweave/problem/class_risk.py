@@ -3,13 +3,15 @@
     R(F, b) = sum_i C_i V(f_i1, ..., f_iK; c_i),    f_ik = F_ik + b_k
 
 c_i is the class of example i. V does not change when a constant is added to all outputs of an
-example, so that its K alphas add up to 0; with an intercept, the alphas of each class do so, too.
-Every V here is a maximum, or a soft maximum, over the classes, minus the output of the class c_i:
+example, so that the K alphas of an example add up to 0. With an intercept, the alphas of each class
+do so, too. Every V here is a maximum, or a soft maximum, over the classes, minus the output of the
+class c_i:
 
     V(f; c) = max over p of  sum_k p_k (f_k + D_k) - H(p)  - f_c,    p >= 0,  sum_k p_k = 1
 
 with a margin D_k and an entropy H. The maximiser p gives alpha_ik = C_i ([k = c_i] - p_ik), so that
-every p is a dual point: with an intercept, those that give each class its own cost in total.
+every p is a dual point. With an intercept, p must also satisfy sum_i C_i p_ik = N_k, the total cost
+of class k.
 
 The outputs of the first class stand first, then those of the second, as in other risks of several
 outputs (`risk`). Targets are 1 for the examples of the class and -1 for the others.
@@ -27,7 +29,7 @@ from ..losses import Loss
 from .risk import SUM_ROUNDING, TINY, Risk
 
 Own = TypeVar("Own", bound="ClassRisk")
-NEVER = 800.0  # below the largest output by so much, the exponential is 0 in double precision
+NEVER = 800.0  # exp(-800) is 0 in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ class ClassRisk(Risk):
         return values.reshape(self.n_outputs, -1)
 
     def shares(self, alpha: np.ndarray) -> np.ndarray:
-        """Return p, shape (K, n), of alphas, shape (K n,); 0 for examples without cost."""
+        """Return p, shape (K, n), of dual variables, shape (K n,); 0 for examples of cost 0."""
         paid = self.costs > 0
         p = np.zeros(self.own.shape)
         p[:, paid] = self.own[:, paid] - self.table(alpha)[:, paid] / self.costs[paid]
@@ -102,10 +104,10 @@ class ClassRisk(Risk):
         return float(TINY)
 
     def _with_absent(self, F: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        """Return the biases of all classes, shape (K,), with mean 0, given those of some of them.
+        """Return the biases of all classes, shape (K,), from those of the classes with cost.
 
-        Classes without cost are never predicted: on the examples with cost, their outputs are far
-        below all others.
+        Classes whose examples all have cost 0 get a bias so low that they are never predicted. The
+        mean of the biases is 0.
         """
         present, outputs = self.class_costs > 0, self.table(F)[:, self.costs > 0]
         bias = bias - bias.mean()

@@ -26,16 +26,16 @@ from .joint_risk import JointRisk
 from .risk import TINY, Response
 
 ROUNDING = 1e-9  # relative error of sums of dual variables
-LEAST_HAZARD = 1e-150  # whose square is not 0
+LEAST_HAZARD = 1e-150  # smallest hazard; its square does not underflow
 LOG_LARGEST = float(np.log(np.finfo(float).max)) - 1.0  # of sums of hazards
-STEP = 4 * np.finfo(float).eps  # relative Newton step that is rounding
+STEP = 4 * np.finfo(float).eps  # relative Newton step that counts as rounding
 
 
 @dataclass(frozen=True, eq=False)
 class EventTimes:
     """Examples sorted by time, in one block for each distinct time at which events occur.
 
-    A block holds the events at that time, then the other examples up to the next event time. All
+    A block contains the events at that time, then the other examples up to the next event time. All
     examples that are censored before the first event are left out: they are in no risk set.
 
     Attributes
@@ -63,7 +63,7 @@ class EventTimes:
 
     @classmethod
     def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray, ties: str) -> EventTimes:
-        """Sort examples by time; `counts` marks those that count. Arrays have shape (n,)."""
+        """Sort the examples with a True in `counts` by time. Arrays have shape (n,)."""
         kept = np.flatnonzero(counts)
         kept = kept[np.lexsort((~event[kept], time[kept]))]
         distinct = np.unique(time[kept][event[kept]])
@@ -76,7 +76,7 @@ class EventTimes:
         events = np.bincount(block[happened], minlength=len(distinct))
         first = np.cumsum(events) - events
         removed = np.zeros(int(events.sum()))
-        if ties == "efron":  # the l-th of d tied events sees l / d of them removed
+        if ties == "efron":  # l / d of the ties leave the risk set of the l-th of d events
             position = np.arange(len(removed)) - np.repeat(first, events)
             removed = position / np.repeat(events, events)
         return cls(kept, block, happened, start, first, removed)
@@ -205,8 +205,8 @@ class CoxRisk(JointRisk):
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,); inf outside its domain.
 
-        It is also inf, an upper bound, if rounding carries alpha over the edge of the domain. This
-        occurs if one example has all hazard of its risk set but for a part of 1e-16.
+        It is also inf, an upper bound, if rounding moves alpha out of the domain. This occurs if
+        all but a fraction of 1e-16 of the hazard of a risk set belongs to one example.
         """
         F = self._outputs_of(alpha)
         return np.inf if F is None else float(-alpha @ F - self.value(F))
@@ -271,8 +271,8 @@ class CoxRisk(JointRisk):
 def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Return for each example the sum of values, shape (events,), of the events that it survived.
 
-    Of the events of its own block a tied event counts the parts `kept`, shape (events,); any other
-    example counts them all.
+    A tied event counts only the fractions `kept`, shape (events,), of the events of its own block.
+    Other examples count all events of their block fully.
     """
     steps = times.event_sums(values)
     before = np.cumsum(steps) - steps

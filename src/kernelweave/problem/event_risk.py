@@ -1,4 +1,4 @@
-"""What risks of censored times have in common: which of the times are events."""
+"""Base class of the risks of censored times: which of the times are events."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class HardMarginProblem(Problem):
         counts: np.ndarray,
         tau: float | None = 0.0,
     ) -> HardMarginProblem:
-        """Return the problem of targets y in which some examples count, both of shape (n,).
+        """Return the problem of targets y on the examples marked by `counts`, both of shape (n,).
 
         `tau` is 0, or None without an intercept.
 
@@ -74,7 +74,7 @@ class HardMarginProblem(Problem):
     def constant_model(self) -> tuple[float, Numbers]:
         """Value of the constant model, 0 if every output has one class and inf otherwise.
 
-        Without an intercept the constant model is 0, whose margins are too small.
+        Without an intercept the constant model is 0, which violates all margin constraints.
         """
         if not self.risk.has_intercept:
             return np.inf, self.best_bias(np.zeros_like(self.y))

@@ -1,4 +1,4 @@
-"""What risks of censored times have in common if they are no sums over the examples."""
+"""Base class of the risks of censored times that are not sums over the examples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JointRisk(EventRisk):
         Whether the event was observed; False for censored times.
     """
 
-    def __post_init__(self) -> None:  # there is no `term`, which that of `Risk` checks
+    def __post_init__(self) -> None:  # `Risk` checks `term`, which joint risks lack
         for name, kind in (("y", float), ("C", float), ("event", bool)):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=kind))
 
@@ -38,7 +38,7 @@ class JointRisk(EventRisk):
 
     @property
     def responses(self) -> np.ndarray:
-        """Minus the gradient at the constant model, shape (n,): martingale residuals of Cox's."""
+        """Minus the gradient at the constant model, shape (n,); for Cox, martingale residuals."""
         return self.feasible_alpha()
 
     def feasible_alpha(self) -> np.ndarray:

@@ -19,7 +19,7 @@ from .class_bias import ClassCurvature, soft_bias
 from .class_risk import ClassRisk
 from .risk import Response
 
-BELOW = -1e-12  # probabilities that rounding makes negative
+BELOW = -1e-12  # negative probabilities above this are rounding errors
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,7 +147,7 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Partners:
-    """The k earlier events in all lists of a tree, or the later examples, with their partners.
+    """Entries of all node lists of a tree: earlier events, or later examples, with partners.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class _Partners:
 
         `example`, `node` and `mine` have a value for each place of all lists.
         """
-        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before each place
+        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before a place
         here = others[np.flatnonzero(mine)]
         limit = np.searchsorted(node, node[mine], side="right" if ahead else "left")
         start, end = (here, others[limit]) if ahead else (others[limit], here)

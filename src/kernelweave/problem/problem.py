@@ -22,10 +22,10 @@ of the objective value and the possible improvement over the constant model:
 
     gap = (P - D) / min(|P|, P0 - D),    P0 = min over b of sum_i C_i V(b, y_i) + tau b.
 
-Both are needed. With a small C the objective of every model is nearly P0, so that P - D is small
-relative to |P| even for a poor model. With a large C the optimum is far below P0, so that P - D is
-small relative to P0 - D even for a poor model. No model improves on the constant model by more than
-P0 - D. If that is within rounding, the constant model is optimal, and its certificate is used.
+Both terms are needed. With a small C the objective of every model is nearly P0, so that P - D is
+small relative to |P| even for a poor model. With a large C the optimum is far below P0, so that P -
+D is small relative to P0 - D even for a poor model. No model improves on the constant model by more
+than P0 - D. If that is within rounding, the constant model is optimal, and its certificate is used.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Problem:
 
     @classmethod
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
-        """Return the problem of several outputs that share their weights."""
+        """Return the sum of the problems of several outputs that share their weights."""
         return replace(problems[0], risk=Risk.sharing([problem.risk for problem in problems]))
 
     @property
@@ -114,7 +114,7 @@ class Problem:
 
     @property
     def per_output(self) -> list[Problem]:
-        """The problem of each output, as if it had weights of its own."""
+        """The problem of each output, with separate kernel weights."""
         return [replace(self, risk=risk) for risk in self.risk.per_output]
 
     def restricted(self, idx: np.ndarray, tau: float | None, cost_factor: float = 1.0) -> Problem:
@@ -129,7 +129,7 @@ class Problem:
         """Return the problem with other costs, shape (n,)."""
         return replace(self, risk=replace(self.risk, C=C))
 
-    def given(self, theta: np.ndarray) -> Problem:
+    def with_weights(self, theta: np.ndarray) -> Problem:
         """Return the inner problem: the same risk with fixed kernel weights, shape (M,)."""
         return replace(self, norm=Fixed(theta))
 
@@ -182,7 +182,7 @@ class Problem:
             Squared block norms of alpha.
         theta : ndarray of shape (M,)
         origin : ndarray of shape (n,), optional
-            Outputs whose dual point alpha is, if they are known.
+            Outputs with the dual point alpha, if known: `Risk.conjugate` starts from them.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class Problem:
         if self.constant_is_optimal(dual):
             return 0.0 if primal <= self.constant + self._no_improvement else np.inf
         scale = min(abs(primal), self.constant - dual)
-        if scale <= 0 and primal > dual:  # the difference is relative to nothing
+        if scale <= 0 and primal > dual:  # the relative gap is undefined
             return np.inf
         gap = (primal - dual) / max(scale, self._zero)
         return gap if gap < np.inf else np.inf

@@ -9,7 +9,7 @@ added to F: there is no intercept, and the alphas add up to 0.
 
 R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
 -alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
-an F, without any kernel. The dual points of a solver come from an F that it knows and passes along:
+an F, without any kernel. A solver knows the F that its dual point comes from, and passes it along:
 then no step is needed.
 """
 
@@ -25,12 +25,12 @@ from .joint_risk import JointRisk
 from .pairs import ActivePairs, ComparablePairs
 from .risk import TINY, Response
 
-CONJUGATE_STEPS = 100  # Newton steps to the conjugate,
-CONJUGATE_MOVES = 300  # and conjugate gradient moves for each
+CONJUGATE_STEPS = 100  # maximum number of Newton steps that evaluate the conjugate,
+CONJUGATE_MOVES = 300  # and of conjugate gradient moves for each of them
 RIDGE = (
     1e-3  # of the Hessian, relative to the largest alpha: it is singular where no pair is active
 )
-MATCHED = 1e-10  # largest difference of dual points that is rounding, relative to the largest alpha
+MATCHED = 1e-10  # difference of dual points that counts as rounding, relative to the largest alpha
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,8 @@ class RankingRisk(JointRisk):
         return self._parts(F)[0]
 
     def _parts(self, F: np.ndarray) -> tuple[float, np.ndarray, ActivePairs, np.ndarray]:
-        """Return the risk, alpha, the active pairs, and the weights of later ones per event."""
-        F = F - self._weights @ F  # sums of squares lose digits far from 0
+        """Return the risk, alpha, the active pairs, and each event's weight of later examples."""
+        F = F - self._weights @ F  # centred, since sums of squares lose precision far from 0
         active, w, c = self.pairs.active(F), self._weights, self._costs
         count, first = active.over_later(w), active.over_later(w * F)
         second, short = active.over_later(w * F**2), 1.0 - F
@@ -147,7 +147,7 @@ class RankingRisk(JointRisk):
 def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
     """Return x with hessian(x) + ridge x = right, shape (n,), by conjugate gradients.
 
-    They stop at a residual of at most a tenth of `relative`, in units of the first one.
+    The iterations stop at a residual of a tenth of `relative`, in units of the first residual.
     """
     x, residual = np.zeros_like(right), right
     move, squared = residual, float(residual @ residual)

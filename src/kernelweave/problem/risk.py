@@ -95,7 +95,7 @@ class Risk:
 
     @classmethod
     def sharing(cls, risks: Sequence[Risk]) -> Risk:
-        """Return the sum of the risks of several outputs, alike but for y and C."""
+        """Return the sum of the risks of several outputs, which differ in y and C only."""
         y, C = (np.concatenate([getattr(risk, name) for risk in risks]) for name in "yC")
         centre = np.array([risk.centre for risk in risks])
         lengths = tuple(len(risk.y) for risk in risks)
@@ -119,7 +119,7 @@ class Risk:
 
     @property
     def responses(self) -> np.ndarray:
-        """Values that good decision values increase with, shape (n,)."""
+        """Values that decision values should correlate with, shape (n,): the targets."""
         return self.y
 
     @cached_property
@@ -161,7 +161,7 @@ class Risk:
         tau : float or None
             Required sum of their alphas; None without an intercept.
         cost_factor : float
-            Multiplies their costs; above 1 for a sample that represents all examples.
+            Multiplies their costs; above 1 for a sample, so that the total cost is preserved.
         """
         risk = self.taken(idx, cost_factor * self.C[idx])
         return replace(risk, tau=tau, n_outputs=1, sizes=None)
@@ -189,7 +189,7 @@ class Risk:
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
-        """Return whether alphas, shape (n,), add up to tau, but for rounding."""
+        """Return whether alphas, shape (n,), add up to tau, up to rounding."""
         if self.tau is None:
             return True
         drift = np.abs(self.sums(alpha) - self.tau)
@@ -261,7 +261,7 @@ class Risk:
 
         Some risks find it from the dual point `alpha`, shape (n,), that the outputs belong to.
 
-        It is rounded to a number that the model can hold after the centre is added. Without an
+        It is rounded so that adding the centre to it is exact. Without an
         intercept it is 0.
         """
         if self.n_outputs > 1:
@@ -284,7 +284,7 @@ class Risk:
 
     @cached_property
     def zero(self) -> float:
-        """Largest value that is zero but for rounding: targets that a bias fits exactly."""
+        """Risk below which a bias fits the targets exactly, up to rounding."""
         return float(1e-24 * (self.C @ self.losses(np.zeros_like(self.y))) + TINY)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
@@ -320,10 +320,14 @@ def sum_constraint(fit_intercept: bool) -> float | None:
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Return alphas halfway to their bounds, less on the side with more room, with sum 0."""
+    """Return alphas with sum 0, shape (n,).
+
+    Each alpha is a fraction of its positive (or else negative) bound. The fractions are at most
+    1/2 and differ between the two signs so that the sum is 0.
+    """
     above, below = hi.sum(), -lo.sum()
     less = 0.5 * min(above, below)
-    if less == 0:  # all bounds of one side are 0: nothing can move
+    if less == 0:  # all bounds of one sign are 0: only alpha = 0 has sum 0
         return np.zeros_like(lo)
     alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
     return alpha

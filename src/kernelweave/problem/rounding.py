@@ -31,8 +31,8 @@ from ..kernels.compile.program import Expression, Listing, chains, stacked
 
 UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core rounds squared distances below this fraction of ||x||^2 to 0
-SURE = 4.0  # errors are below this number of standard deviations
-SAMPLED = 100  # examples whose k(x, x) represents that of all, for strings
+SURE = 4.0  # bounds are this number of standard deviations
+SAMPLED = 100  # for strings: examples whose k(x, x) is computed; their range bounds that of all
 MOST_KERNELS = 5000  # above this number, only kernels with a weight are analysed
 MOST_NUMBERS = 10**5  # size of an array for kernels that are analysed together
 MOST_DIFFERENCES = 10**9  # largest number of subtractions for finding nearest neighbours
@@ -191,7 +191,7 @@ class RoundingBounds:
         return found
 
     def _on_diagonal(self, first: int, end: int) -> list[Plane]:
-        """Return bounds of planes from k(x, x) of a sample of the examples."""
+        """Return bounds of shared quantities (planes) from k(x, x) of a sample of the examples."""
         copies: list[Expression] = [(("copy", plane),) for plane in range(first, end)]
         some = np.unique(np.linspace(0, self.examples.n - 1, SAMPLED).astype(np.int64))
         whole = TrainingSet(Listing(self.kernels.layout, copies), self.examples.take(some))
@@ -223,7 +223,7 @@ class PairRounding(RoundingBounds):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds on the errors of combined outputs and squared block norms.
 
-        As `RoundingBounds.errors`, for arrays of shape (1, n): the outputs are one after the other.
+        As `RoundingBounds.errors`, for arrays of shape (1, n) with one output after the other.
         """
         combined, each = self.of_outputs(theta, alpha[0], accumulated_update[0])
         return combined[None], np.asarray(root_of_squares(each, axis=(0,)))
@@ -237,7 +237,7 @@ class PairRounding(RoundingBounds):
         starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
 
         def sums(values: np.ndarray) -> np.ndarray:
-            """Return for each example the sum over all examples of its output."""
+            """Return, for each example, the sum over the examples of the same output."""
             return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
 
         support = sums((update != 0).astype(float))

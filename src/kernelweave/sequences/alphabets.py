@@ -1,4 +1,4 @@
-"""Alphabets: the letters of sequences, and how other characters are treated."""
+"""Alphabets: the letters of sequences, and the treatment of other characters."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def read_blocks(
 
 @contextmanager
 def named_errors(name: object) -> Iterator[None]:
-    """Put the name of the file in front of the messages of errors while it is read."""
+    """Prefix the messages of errors in a with block with the name of a file."""
     try:
         yield
     except DAMAGE as error:

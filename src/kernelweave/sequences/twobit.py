@@ -170,7 +170,7 @@ def _pieces(record: Record) -> Iterator[bytes]:
 
 
 def _inside(ranges: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Return which positions in [start, stop) are inside a range, shape (stop - start,).
+    """Return a mask of the positions in [start, stop) inside a range, shape (stop - start,).
 
     `ranges` has shape (2, k), sorted and disjoint, so that binary search finds those of the piece.
     """

@@ -36,9 +36,9 @@ class WeightStore:
         Not a family. Its parameter ``store=`` chooses the data structure: "table" (an entry for
         every possible word), "sorted" (arrays), "hash", "trie", "suffix" (a suffix array with
         matching statistics, for words of any length); "auto" decides when sequences are added
-        first. Kernels with mismatches
-        use a table in which the weight of a word includes that of its neighbours. Weighted degree
-        kernels use tries with weights in inner nodes.
+        first. Kernels with mismatches use a table in which the weight of a word includes the
+        contributions of similar words. Weighted degree kernels use tries with weights in inner
+        nodes.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class WeightStore:
         X : n sequences
             `Sequences`, a list, or a column of strings.
         delta : ndarray of shape (n,)
-            (n,) finite numbers.
+            Finite numbers.
         """
         delta = np.ascontiguousarray(delta, dtype=np.float64)
         examples = self._read(X)

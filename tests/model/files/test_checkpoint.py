@@ -334,7 +334,7 @@ def test_every_state_that_is_written_can_be_read(solver, estimator, tmp_path, mo
     try:
         model.set_params(checkpoint=tmp_path / "run", tol=1e-5).fit(X, y)
     except ValueError as error:
-        if "cannot serve" in str(error):
+        if "does not support" in str(error):
             pytest.skip(str(error))
         raise
     assert model.duality_gap_ <= 1e-5 or solver == "uniform"
@@ -361,7 +361,7 @@ def test_a_run_out_of_iterations_resumes_with_more(solver, estimator, noisy, tmp
     try:
         stopped = model.fit(X, y).duality_gap_
     except ValueError as error:
-        if "cannot serve" in str(error):
+        if "does not support" in str(error):
             pytest.skip(str(error))
         raise
     assert stopped > 1e-5

@@ -35,7 +35,7 @@ def make(loss, C, rng):
     weights = rng.random(len(GAMMAS))
     engine = FamilyEngine.of(training_set(RBF(GAMMAS), X))
     engine.move_to(risk.feasible_alpha())
-    return Problem(risk, Lp(1.0)).given(weights), engine, weights
+    return Problem(risk, Lp(1.0)).with_weights(weights), engine, weights
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])

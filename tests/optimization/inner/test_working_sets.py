@@ -239,7 +239,7 @@ def test_restricted_problem_keeps_the_sum_of_its_alphas(case):
 def test_fixed_weights_are_certified_as_one_kernel(load_real):
     case = hinge_case(load_real("wdbc"), norms.Lp(1), KERNELS, n=120)
     theta, equal = np.array([0.0, 0.9, 0.1]), begin(case.problem, case.engine)
-    result = SETS.solve(case.problem.given(theta), case.engine, theta, Run.start(1e-6))
+    result = SETS.solve(case.problem.with_weights(theta), case.engine, theta, Run.start(1e-6))
     assert result.converged
     np.testing.assert_array_equal(result.weights, theta)
     begin(case.problem, case.engine)

@@ -166,5 +166,5 @@ def test_missing_clarabel_names_the_install_command(monkeypatch):
 
 
 def test_does_not_serve_the_endless_block_norm():
-    with pytest.raises(ValueError, match="cannot serve norm=Block"):
+    with pytest.raises(ValueError, match="does not support norm=Block"):
         MKLClassifier(norm=norms.Block(np.inf), solver="qcqp").fit([[0.0], [1.0]], [0, 1])

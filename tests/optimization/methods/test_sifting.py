@@ -326,7 +326,7 @@ def test_searches_are_sifted(table):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("solver", ["auto", "cutting-plane", "level"])
+@pytest.mark.parametrize("solver", ["auto", "cutting-plane"])
 def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path, monkeypatch):
     X, target = table
     started, ended = [], []

@@ -309,7 +309,7 @@ def test_through_the_estimator(solver, rng):
     model = MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=1, solver=solver).fit(X, y)
     assert model.duality_gap_ <= 1e-3
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match="cannot serve norm=Lp"):
+    with pytest.raises(ValueError, match="does not support norm=Lp"):
         MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=2, solver=solver).fit(X, y)
 
 

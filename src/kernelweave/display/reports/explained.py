@@ -48,7 +48,7 @@ def shapley_values(model: FittedEstimator, X: Any) -> Section | None:
 
 
 def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section | None:
-    """Return how often held-out targets are in prediction sets or intervals.
+    """Return the fraction of held-out targets in prediction sets or intervals.
 
     None for models without ``calibrate=`` and for several targets.
 

@@ -14,7 +14,7 @@ from .section import Figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK = "#000000"  # of axes and texts; the page replaces it with its own text colour
+INK = "#000000"  # colour of axes and texts; the page replaces it with its text colour
 COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # legible in light and dark mode
 LONGEST_NAME = 48  # letters of the label of a bar
 

@@ -27,9 +27,9 @@ from .section import Figure, Section, plain
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
 
-BINS = 10  # of a reliability diagram
-BARS = 30  # of a histogram
-MOST_POINTS = 400  # of a curve or scatter plot
+BINS = 10  # number of bins of a reliability diagram
+BARS = 30  # number of bars of a histogram
+MOST_POINTS = 400  # maximum number of points of a curve or scatter plot
 MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in the page
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
@@ -59,13 +59,14 @@ def _two_classes(
     chances = _probabilities(scores, positive)
     mean_auroc, std_auroc = _over_folds(roc_auc_score, scores, positive, folds)
     mean_auprc, std_auprc = _over_folds(average_precision_score, scores, positive, folds)
+    mean_accuracy, std_accuracy = _over_folds(_accuracy, scores, positive, folds)
     rows = [["score", "value", "std over folds"]]
     rows += [
         ["auROC, mean of folds", f"{mean_auroc:.4f}", f"{std_auroc:.4f}"],
         ["auROC, folds pooled", f"{auroc:.4f}", ""],
         ["auPRC, mean of folds", f"{mean_auprc:.4f}", f"{std_auprc:.4f}"],
         ["auPRC, folds pooled", f"{auprc:.4f}", ""],
-        ["accuracy", f"{accuracy_score(positive, scores > 0):.4f}", ""],
+        ["accuracy, mean of folds", f"{mean_accuracy:.4f}", f"{std_accuracy:.4f}"],
         ["Brier score of the calibrated probabilities", f"{_brier(positive, chances):.4f}", ""],
         [f"share of class {classes[1]}", f"{positive.mean():.4f}", ""],
     ]
@@ -95,6 +96,10 @@ def _over_folds(
     tests = [test for _, test in folds if 0 < positive[test].sum() < len(test)]
     values = [score(positive[test], scores[test]) for test in tests]
     return (float(np.mean(values)), float(np.std(values))) if values else (np.nan, np.nan)
+
+
+def _accuracy(positive: np.ndarray, scores: np.ndarray) -> float:
+    return float(accuracy_score(positive, scores > 0))
 
 
 def _brier(positive: np.ndarray, chances: np.ndarray) -> float:

@@ -1,10 +1,10 @@
-"""Examples in the form in which the compiled core reads them.
+"""Examples as tables that the compiled core reads.
 
 A *view* is the part of the data that a kernel reads: some columns, the words of a text, a given
-matrix. A `Table` holds a view of n examples in the format of the core. A `Reading` reads each view
-of a data set once and caches its table; a `Subset` takes its tables from a reading. `Examples` are
-the tables and vectors that a list of kernels needs: plain arrays, which can be subset, saved and
-passed to the core. A fitted model needs nothing else of its training data.
+matrix. A `Table` contains a view of n examples in the format of the core. A `Reading` reads each
+view of a data set once and caches its table; a `Subset` takes its tables from a reading. `Examples`
+are the tables and vectors that a list of kernels needs: plain arrays, which can be subset, saved
+and passed to the core. A fitted model stores nothing else of its training data.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Given:
     Attributes
     ----------
     matrix : array of shape (rows, n_train)
-        Column j holds the similarities to training example j. Shape (0, 0) if the examples are
+        Column j contains the similarities to training example j. Shape (0, 0) if the examples are
         used as a reference only.
     ids : array of shape (n,)
         The columns that belong to these examples; shape (0,) for new examples.
@@ -211,7 +211,7 @@ class Reader(ABC):
 
     @abstractmethod
     def missing(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples have no value in any column of a view, (n,); None if none."""
+        """Return a mask of the examples without any value in a view, (n,); None if none."""
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
@@ -220,7 +220,7 @@ class Reader(ABC):
         return self._tables[view]
 
     def absent(self, view: View | Columns) -> np.ndarray | None:
-        """Return which examples are absent in a view, (n,); None if none.
+        """Return a mask of the examples that are absent in a view, (n,); None if none.
 
         Absent examples have no value in any column, and the view has no values to fill in.
         """
@@ -341,7 +341,7 @@ def columns_of(view: View | Columns) -> Columns | None:
 @registered("Examples")
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """n examples in the form that a compiled program reads.
+    """n examples as tables and vectors that a compiled program reads.
 
     Attributes
     ----------
@@ -386,7 +386,7 @@ class Examples:
         )
 
     def reference(self, index: np.ndarray) -> Examples:
-        """Return the examples at k positions in the form that a model saves.
+        """Return the examples at k positions, reduced to the data that a saved model needs.
 
         They can be the first side of an evaluation whose second side are new examples.
         """

@@ -220,8 +220,8 @@ def prepare(
     n_jobs : int or None
         Number of threads. None means 1, -1 all processors.
     extrapolate : bool
-        Whether the features of the views that an example has are scaled up to make up for those
-        that it lacks. Otherwise absent views are at the mean of the training examples.
+        Whether the features of present views are scaled up if other views of the example are
+        absent. Otherwise absent views are placed at the mean of the training examples.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def prepare(
         The normalised kernels. Kernels that are constant on the training data are set to 0, and a
         warning lists them.
     examples : Examples
-        The training examples in the form that the compiled kernels read.
+        The training examples, encoded for the compiled kernels.
 
     Raises
     ------
@@ -301,7 +301,7 @@ def listed(kernels: object) -> list[Kernel]:
     Raises
     ------
     ValueError
-        If it is empty or holds something that is not a kernel.
+        If it is empty or contains an object that is not a kernel.
     """
     if isinstance(kernels, Mapping):
         chosen = [as_kernel(kernel).named(name) for name, kernel in kernels.items()]

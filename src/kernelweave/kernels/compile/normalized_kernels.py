@@ -27,9 +27,9 @@ Same = TypeVar("Same", bound="FromMean")
 # 0: about 450 roundings.
 CONSTANT = 1e-13
 MOST_EXAMPLES = 5000  # examples over which means are taken: 25 million pairs
-FAMILY = 8  # members from which on the core tabulates a family as functions of one quantity
-MOST_ROWS = 500  # members whose row means are in memory at the same time (20 MB for 5,000 examples)
-HALVED = 512  # examples from which on each pair of examples is evaluated once instead of twice
+FAMILY = 8  # smallest family that the core tabulates as functions of one quantity
+MOST_ROWS = 500  # members with row means in memory at a time (20 MB for 5,000 examples)
+HALVED = 512  # number of examples above which pairs are evaluated once instead of twice
 # Interpolation of variances between values of gamma, for families with more than MANY_WIDTHS
 # members. Polynomials of degree DEGREE on intervals of length PIECE in log(gamma) have a relative
 # error of about 1e-12.
@@ -69,7 +69,8 @@ class Sample:
     def means_with(self, examples: Examples) -> np.ndarray:
         """Return the mean of k_m(x_i, x) over the sample, for M members and n examples, (M, n)."""
         program, side = self.compiled.program, self.examples.side
-        return _core.sum_each(program, side, examples.side, self.shares, self.n_jobs)
+        sums = _core.sum_each(program, side, examples.side, self.shares[None], self.n_jobs)
+        return np.asarray(sums[0])
 
     def mean_of_pairs(self) -> np.ndarray:
         """Return the mean of k_m over all pairs of the sample, shape (M,)."""
@@ -166,7 +167,7 @@ class Centered(FromMean):
 @registered("Rescaled")
 @dataclass(frozen=True)
 class Rescaled(Multiple):
-    """Each member of a family multiplied by a factor of its own.
+    """Each member of a family multiplied by its own factor.
 
     Attributes
     ----------
@@ -248,7 +249,7 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 
 def is_constant(kernel: Kernel, reading: Reader) -> np.ndarray:
-    """Return which members map all training examples to the same point, shape (M,)."""
+    """Return a mask of the members that are constant on the training examples, shape (M,)."""
     if isinstance(kernel, ExponentialOfDistance) and isinstance(kernel.gamma, tuple):
         widest = replace(kernel, gamma=min(kernel.gamma))
         if not is_constant(widest, reading).any():  # then no other member is constant either

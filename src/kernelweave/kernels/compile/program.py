@@ -48,7 +48,7 @@ class Slotted(Protocol):
 
 
 class Quantity(Protocol):
-    """A quantity of two examples with parameters of its own; equal quantities are shared."""
+    """A parametrised quantity of two examples; kernels with equal quantities share it."""
 
     def source(self) -> _core.Source:
         """Return the source of the core that computes the quantity."""
@@ -243,7 +243,7 @@ class CompiledKernels:
         return {kind for kind, _ in self.listing.layout.sources if isinstance(kind, str)}
 
     def examples(self, X: Data, *, n_jobs: int = 1) -> Examples:
-        """Return new examples in the form that the program reads.
+        """Return new examples, encoded for the program.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class CompiledKernels:
         return self.read(Reading(X, training=False, n_jobs=n_jobs))
 
     def training(self, X: Data, *, n_jobs: int = 1) -> Examples:
-        """Return the training examples in the form that the program reads.
+        """Return the training examples, encoded for the program.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class CompiledKernels:
         return self.read(Reading(X, training=True, n_jobs=n_jobs))
 
     def read(self, reading: Reader) -> Examples:
-        """Return the examples of a data set in the form that the program reads.
+        """Return the examples of a data set, encoded for the program.
 
         Parameters
         ----------
@@ -319,7 +319,7 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 
 
 def stacked(expressions: Sequence[Expression]) -> Expression:
-    """Return one expression with arrays of shape (k, 1) for k that differ in numbers only."""
+    """Return k expressions that differ in numbers only as one, with arrays of shape (k, 1)."""
     joined = []
     for steps in zip(*expressions, strict=True):
         symbols = _n_symbols(steps[0])
@@ -329,7 +329,7 @@ def stacked(expressions: Sequence[Expression]) -> Expression:
 
 
 def _n_symbols(step: Instruction) -> int:
-    """Return how many items of an instruction come before its numbers: the name and a plane."""
+    """Return the number of items of an instruction before its numeric constants: 1 or 2."""
     return 2 if step[0] in READING else 1
 
 

@@ -122,7 +122,7 @@ class Extrapolated(Wrapper):
 
 
 def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
-    """Return the share of each of M kernels, given the names of their views, shape (M,)."""
+    """Return the share of each kernel, shape (M,), if all views have equal shares."""
     members = Counter(views)
     return np.array([1.0 / (len(members) * members[view]) for view in views])
 
@@ -138,7 +138,7 @@ def extrapolation(fractions: np.ndarray) -> np.ndarray:
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
     """Return kernels that are centred, 0 for absent examples, and scaled up for the others.
 
-    The result is a single family, so that memory and files hold the shared `Presence` once.
+    The result is a single family, so that memory and files contain the shared `Presence` once.
     """
 
     def centre(one: Kernel) -> Kernel:
@@ -225,7 +225,7 @@ def columns_read(kernel: Kernel) -> tuple[Columns, ...]:
 
 
 def absent_in(columns: tuple[Columns, ...], reading: Reader) -> np.ndarray | None:
-    """Return which examples are absent in some of the columns, (n,); None if none."""
+    """Return a mask of the examples that are absent in some of the columns, (n,); None if none."""
     found = [absent for one in columns if (absent := reading.absent(one)) is not None]
     return np.logical_or.reduce(found) if found else None
 

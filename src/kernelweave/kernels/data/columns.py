@@ -112,7 +112,7 @@ class Columns:
         return False
 
     def absent(self, X: Tabular) -> np.ndarray | None:
-        """Return which of n examples have no value in any column, (n,); None if none."""
+        """Return a mask of the examples that have no value in any column, (n,); None if none."""
         part = self.part(X)
         if part is None:
             return np.ones(X.shape[0], dtype=bool)

@@ -226,7 +226,7 @@ def _categories(values: object, label: str) -> tuple[object, ...] | None:
         return None
     kinds = set(items(values, label))
     warn_of_numbers(kinds, label)
-    # Values of different types have no order of their own.
+    # Values of different types cannot be compared.
     return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
 
 

@@ -89,7 +89,7 @@ def _holds_texts(table: Sequence[object]) -> bool:
 
 
 def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
-    """Return which rows are NaN or None in all of some columns, (n,); None if no row is."""
+    """Return a mask of the rows that are NaN or None in all given columns, (n,), or None."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         first: np.ndarray = np.isnan(X[:, indices[0]])  # rules out most rows
         absent = _all_nan(X, indices, first) if first.any() else None
@@ -114,14 +114,14 @@ def _count_nan(X: sp.csr_array) -> np.ndarray:
 
 
 def _all_nan(X: np.ndarray, indices: Sequence[int], first: np.ndarray) -> np.ndarray:
-    """Return which rows are all NaN, (n,), among those whose first value is NaN."""
+    """Return a mask of the rows that are all NaN, (n,), among those whose first value is NaN."""
     absent, rows = first.copy(), np.flatnonzero(first)
     absent[rows] = np.isnan(X[np.ix_(rows, np.asarray(indices))]).all(axis=1)
     return absent
 
 
 def _missing(values: Any) -> np.ndarray:
-    """Return which values of a column are missing, (n,)."""
+    """Return a mask of the missing values of a column, (n,)."""
     if hasattr(values, "isna"):  # pandas
         return np.asarray(values.isna())
     if hasattr(values, "is_null"):  # polars
@@ -227,7 +227,7 @@ def items(values: Any, label: str) -> list[object]:
     if _some_missing(values, listed):
         raise ValueError(
             f"X: column {label} contains NaN or missing values; impute them, for example with a "
-            "category of their own"
+            "separate category"
         )
     return listed
 

@@ -47,13 +47,13 @@ class Missing(OnColumns):
 @registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
-    """Columns of which only the missing values matter; examples are never absent."""
+    """Indicators of missing values in columns; examples are never absent."""
 
     def absent(self, X: Tabular) -> None:
         return None
 
     def missing(self, X: Tabular) -> np.ndarray:
-        """Return which values are missing, shape (n, columns)."""
+        """Return a mask of the values that are missing, shape (n, columns)."""
         part = self.part(X)
         if part is None:
             return np.ones((X.shape[0], len(self.indices)), dtype=bool)
@@ -77,7 +77,7 @@ class FilledTexts(Columns):
 
 
 def missing(X: Any, indices: list[int]) -> np.ndarray:
-    """Return which values of some columns of X are missing, shape (n, columns)."""
+    """Return a mask of the missing values of some columns of X, shape (n, columns)."""
     if sp.issparse(X):
         return np.zeros((X.shape[0], len(indices)), dtype=bool)
     if is_numeric_array(X):

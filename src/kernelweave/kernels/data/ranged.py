@@ -1,9 +1,10 @@
 """Columns of numbers scaled to [0, 1] by their range, and categories, for the clinical kernel.
 
-The sum of absolute differences of two examples has a part of at most 1 for every column: the
+Every column contributes at most 1 to the sum of absolute differences of two examples: the
 difference of two numbers divided by the range of the training data, or 1 for different categories.
 Numbers outside the range are moved to its ends. A missing number is replaced by the mean, and a
-missing category is a category of its own. All categories that are not in the training data are one.
+missing category counts as a separate category. All categories that are not in the training data
+count as one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Ranged(Encoded):
 
     @property
     def n_features(self) -> int:
-        """Number of features after encoding: one more than categories, for all others."""
+        """Number of features after encoding: one indicator per category, and one for all others."""
         if not self.categories:
             return len(self.indices)
         return sum(1 if found is None else len(found) + 1 for found in self.categories)

@@ -4,10 +4,10 @@ Each numeric column has mean 0 and variance 1 on the training data, so that unit
 indicators of a column of categories have total variance 1. Sparse matrices are not centred, which
 changes neither distances nor models with an intercept. Constant columns are set to 0.
 
-Standardised values are rounded to single precision. A change of units then changes no value at all,
-and the solver takes the same path; otherwise the last digits would differ.
+Standardised values are rounded to single precision. So a change of units changes no value, and the
+solver takes exactly the same steps; in double precision rounding errors would differ.
 
-A missing number is replaced by the mean, and a missing category is a category of its own.
+A missing number is replaced by the mean, and a missing category counts as a separate category.
 """
 
 from __future__ import annotations

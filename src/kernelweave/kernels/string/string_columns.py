@@ -16,7 +16,7 @@ from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
 T = TypeVar("T", bound="_Sequences")
-CHECKED = 100  # sequences in which unknown letters are counted
+CHECKED = 100  # number of sequences in which unknown letters are counted
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ class Clinical(VectorKernel):
 
     The similarity of two numbers is ``1 - |x - y| / r``, with r the range of the column in the
     training data. Two categories are equal (1) or not (0). Code ordered categories, such as
-    stages, as numbers 1, 2, 3. All columns count the same, without any parameter. Values outside
-    the range are moved to its ends. A missing number is replaced by the mean of the column, a
-    missing category is a category of its own.
+    stages, as numbers 1, 2, 3. All columns have the same weight; there are no parameters. Values
+    outside the range are moved to its ends. A missing number is replaced by the mean of the column,
+    a missing category counts as a separate category.
 
     Parameters
     ----------

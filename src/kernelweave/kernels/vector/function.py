@@ -156,8 +156,8 @@ class Function(Evaluated):
     name : str, optional
         Name of the kernel; the name of the function by default.
     repair : {"clip", "error"}
-        What to do if the matrix of the training examples is not symmetric or not positive
-        semidefinite: repair it with a warning, or raise an error. See `Precomputed`.
+        If the matrix of the training examples is not symmetric or not positive semidefinite, "clip"
+        repairs it with a warning, and "error" raises an error. See `Precomputed`.
     negative, reference : arrays
         Determined by `resolve`.
 

@@ -16,7 +16,8 @@ REPAIRS = ("clip", "error")
 # Size of negative eigenvalues and asymmetries, relative to the largest entry, that counts as
 # rounding error of a double precision matrix.
 RELATIVE_TOLERANCE = 1e-10
-# The same in units of the rounding error of single precision, for matrices whose entries have it.
+# The same in units of the rounding error of single precision, for matrices of single precision
+# numbers.
 SINGLE_ROUNDINGS = 10.0
 
 

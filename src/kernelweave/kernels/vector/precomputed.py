@@ -90,10 +90,11 @@ class Precomputed(OnColumns):
     matrix : array of shape (n, n), or None
         Similarities of all objects, including those of new examples.
     repair : {"clip", "error"}
-        What to do with a matrix that is not symmetric or has negative eigenvalues beyond rounding
-        error (of single precision, if its values have it). "clip" warns, averages the matrix with
-        its transpose and projects out the eigenvectors of negative eigenvalues, also from the
-        similarities of new examples. "error" raises an error. `matrix` is repaired as a whole.
+        Treatment of a matrix that is not symmetric or has negative eigenvalues beyond rounding
+        error (of single precision, if its values have that precision). "clip" warns, averages the
+        matrix with its transpose and projects out the eigenvectors of negative eigenvalues, also
+        from the similarities of new examples. "error" raises an error. `matrix` is repaired as a
+        whole.
     columns : the column of row numbers, or the columns of X that contain the matrix; all by default
     name : str, optional
         Name of the kernel.
@@ -165,7 +166,7 @@ class Precomputed(OnColumns):
 
     @property
     def size(self) -> int | None:
-        several = self.matrix is None and self.columns is None  # one per matrix of Grams
+        several = self.matrix is None and self.columns is None  # one member per matrix
         return None if several else 1
 
     def expressions(self, layout: Layout) -> list[Expression]:

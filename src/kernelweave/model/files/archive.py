@@ -133,7 +133,7 @@ def _write_text(archive: zipfile.ZipFile, name: str, text: bytes) -> None:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
-    """Return the entry of a member with nothing that depends on the time or the system."""
+    """Return the zip entry of a member, independent of time and system."""
     member = zipfile.ZipInfo(name)  # dated 1980-01-01, the earliest date of zip files
     member.compress_type = archive.compression
     member.create_system = UNIX
@@ -147,7 +147,7 @@ def _signature(key: bytes, sums: bytes) -> str:
 
 
 class _Hashed:
-    """A stream that computes the SHA-256 of what is written to it."""
+    """A stream that computes the SHA-256 of the bytes written to it."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream = stream
@@ -247,7 +247,7 @@ class Archive:
 
 
 def _excess(members: list[zipfile.ZipInfo], name: str, size: int) -> str:
-    """Return why the declared sizes exceed the limits of a file of `size` bytes, or ""."""
+    """Return an error text if the declared sizes exceed the limits of a file, or ""."""
     texts = (name, SUMS, SIGNATURE)
     document = sum(member.file_size for member in members if member.filename in texts)
     arrays = sum(member.file_size for member in members) - document
@@ -280,7 +280,7 @@ def _declared(start: bytes, header: bytes) -> tuple[np.dtype, object, tuple[int,
 
 
 def _bytes_of(dtype: np.dtype, shape: tuple[int, ...], available: int) -> int:
-    """Return the number of bytes of an array; raise unless it is the number available."""
+    """Return the number of bytes of an array; raise ValueError unless it equals `available`."""
     size = dtype.itemsize * math.prod(shape)
     if size != available or dtype.itemsize == 0:
         raise ValueError(f"an array has shape {shape}, dtype {dtype}, but {available} bytes")

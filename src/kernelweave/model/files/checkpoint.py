@@ -30,7 +30,7 @@ from .atomic_write import atomic_write
 from .kw import Writer
 from .type_check import fits
 
-SECONDS = 120.0  # between two writes
+SECONDS = 120.0  # time between two writes
 FORMAT = 2  # format 1 had no checksums, and a key without the examples
 DOCUMENT = "checkpoint.json"
 ROUNDING = 1e-9  # allowed error of sums, relative to the sum of absolute values
@@ -104,7 +104,7 @@ class Checkpoint:
         return np.clip(alpha, *self._problem.risk.bounds), weights
 
     def keep(self, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Note the state, and write it if the last write was `SECONDS` ago.
+        """Remember the state, and write it if the last write was at least `SECONDS` ago.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Checkpoint:
             self.keep_last()
 
     def keep_last(self) -> None:
-        """Write the state that was noted last; a failure is a warning."""
+        """Write the last state; warn if this fails."""
         if self._last is None:
             return
         alpha, weights = self._last
@@ -186,7 +186,7 @@ def _read(file: BinaryIO) -> tuple[str, np.ndarray, np.ndarray]:
 
 
 def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int) -> str:
-    """Return why alpha and weights are not a feasible state, or ""."""
+    """Return the reason why alpha and weights are infeasible, or ""."""
     for name, values, shape in (("alpha", alpha, problem.y.shape), ("weights", weights, (M,))):
         if values.shape != shape or values.dtype != np.float64:
             return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"
@@ -236,7 +236,7 @@ class _KeyWriter(Writer):
 
 
 def encoded(value: object) -> tuple[object, list[np.ndarray]]:
-    """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
+    """Return the JSON form of a value and its arrays; objects without one become their repr."""
     writer = _KeyWriter()
     document = writer.encode(value)
     return document, list(writer.arrays.values())

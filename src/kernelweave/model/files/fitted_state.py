@@ -120,8 +120,9 @@ def with_copies(fitted: dict[str, Any]) -> dict[str, Any]:
 def _check_merged(coef: np.ndarray, alpha: np.ndarray) -> None:
     """Raise ValueError if alpha cannot be the coefficients of merged examples, distributed.
 
-    Necessary conditions only, since the file does not say which examples were merged: with as many
-    columns, alpha is a permutation of coef; with more, positive and negative sums are preserved.
+    Necessary conditions only, since the file does not contain which examples were merged. With
+    equal numbers of columns, alpha is a permutation of coef; otherwise positive and negative sums
+    are preserved.
     """
     message = "dual_coef_ differ from the coefficients of the model"
     if alpha.shape[1] < coef.shape[1]:
@@ -146,7 +147,7 @@ def check_fitted(estimator: Any) -> None:
     Raises
     ------
     ValueError
-        Naming the attribute that is wrong.
+        The message names the attribute that is wrong.
     """
     model: Model = estimator._model
     found = vars(estimator)

@@ -49,7 +49,7 @@ ESTIMATORS = (
     "MKLSurvival", "MKLSurvivalCV",
 )  # fmt: skip
 NOT_SAVED = frozenset({"checkpoint"})  # a path is meaningless, or harmful, on another machine
-CLOCK = "seconds"  # of an entry of `history_`
+CLOCK = "seconds"  # key of the time in an entry of `history_`
 
 # Modules that register classes and that nothing above imports.
 NOT_YET_IMPORTED = (
@@ -230,7 +230,7 @@ class Writer:
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
-        if hasattr(value, "for_file"):  # a simpler object represents it
+        if hasattr(value, "for_file"):  # files contain a simpler object in its place
             return self.encode(value.for_file())
         if entry := entry_of_class(type(value)):
             self.objects.append((entry, value))

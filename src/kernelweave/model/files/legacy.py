@@ -1,4 +1,4 @@
-"""Objects that only files of earlier versions hold."""
+"""Classes of objects that only files of earlier versions contain."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class OldPlan:
 
     @property
     def certifies(self) -> str:
-        """What the duality gap of the model certifies."""
+        """Text that states what the duality gap of the model certifies."""
         return "weights and machine" if self.alignment is None else "machine at given weights"
 
     def for_file(self) -> PlanSummary:
-        """Return what a model file of this version holds of the plan."""
+        """Return the summary of the plan that model files contain."""
         return PlanSummary(repr(self), self.certifies)
 
     def __repr__(self) -> str:

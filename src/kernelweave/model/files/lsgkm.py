@@ -34,7 +34,7 @@ ESTIMATORS = {"c_svc": "MKLClassifier", "epsilon_svr": "MKLRegressor"}
 
 
 class KernelType(NamedTuple):
-    """A kernel type of LS-GKM: its filter, whether it weights positions, whether it is an RBF."""
+    """A kernel type of LS-GKM: filter, position weights (yes or no), RBF (yes or no)."""
 
     filter: str
     centre: bool = False
@@ -227,7 +227,7 @@ def _exported(outer: Kernel) -> tuple[GappedKmer, float | None]:
     if _kernel_type(kernel, gamma) not in KERNELS:
         raise ValueError(f"LS-GKM has no kernel with filter={kernel.filter!r} of this kind")
     if kernel.centre is not None and not float(kernel.centre[0]).is_integer():
-        raise ValueError("LS-GKM takes an integer for the weight of the centre")
+        raise ValueError("LS-GKM requires an integer weight M in centre=(M, H)")
     return kernel, gamma
 
 

@@ -1,8 +1,8 @@
 """Working sets of examples of several classes, for the multi-class hinge loss.
 
 Each iteration takes the examples that contribute most to the duality gap and solves their dual
-problem in the core (`core/solvers/class_block.h`), all classes at once. Sums of alphas stay as they
-are, so that every iterate is feasible.
+problem in the core (`core/solvers/class_block.h`), all classes at once. The sums of alphas over
+examples and over classes do not change, so that every iterate is feasible.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class ClassSetsTuning:
 
     Attributes
     ----------
-    accuracy : part of the gap of a working set to which it is solved.
-    end : or this part of the tolerance, if that is larger.
+    accuracy : a working set is solved to this fraction of its gap,
+    end : or to this fraction of the tolerance, if that is larger.
     passes : maximum number of passes over a working set.
     """
 
@@ -39,7 +39,7 @@ class ClassSetsTuning:
 
 @dataclass(frozen=True)
 class ClassSets:
-    """Solve the dual problem of the multi-class hinge on working sets, as part of a plan.
+    """Solve the dual problem of the multi-class hinge on working sets; a component of a `Plan`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class ClassSets:
 
 
 def example_gaps(risk: ClassRisk, f: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return the part of the duality gap of each example, shape (n,), at decision values f.
+    """Return each example's contribution to the duality gap, shape (n,), at decision values f.
 
     f and alpha have shape (K, n).
     """
@@ -105,7 +105,7 @@ def example_gaps(risk: ClassRisk, f: np.ndarray, alpha: np.ndarray) -> np.ndarra
 
 
 def class_risk(problem: Problem) -> ClassRisk:
-    """Return the risk of a problem of several classes; plan.py asks for no other."""
+    """Return the risk of a problem of several classes; raise TypeError for any other risk."""
     if not isinstance(problem.risk, ClassRisk):
         raise TypeError(f"the risk must compare classes, got {type(problem.risk).__name__}")
     return problem.risk

@@ -31,10 +31,10 @@ class ConjugateGradientTuning(DescentTuning):
 
     Attributes
     ----------
-    model_moves : conjugate gradient moves on the model per product with K. More of them approach
-        the optimum of the model, but not that of K.
-    first_model_moves : the same before any product with K is recorded; the model then consists of
-        other kernels only.
+    model_moves : conjugate gradient moves on the model per product with K. More moves would
+        approach the optimum of the model, which differs from that of K.
+    first_model_moves : the same before any product with K is recorded; the model is then built from
+        products recorded for other kernels or weights only.
     unit_length : lengths that differ from 1 by at most this are replaced by 1, so that alphas reach
         the bounds that the model predicts.
     most_products : number of products of one descent after which no model is used: its cost grows
@@ -139,7 +139,7 @@ class ModelledDescent(Descent):
 
 @dataclass(frozen=True)
 class ConjugateGradients:
-    """Conjugate gradients in all alphas, as part of a plan.
+    """Conjugate gradients in all alphas; a component of a `Plan`.
 
     Parameters
     ----------

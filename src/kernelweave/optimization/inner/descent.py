@@ -9,7 +9,7 @@ A move is a change of alpha. It starts as a gradient step, is made conjugate to 
 and is projected onto the feasible set. An exact line search gives its length, which is truncated at
 the first bound. Each move costs one product with K. A truncated move leaves most alphas near their
 bounds but not on them. The last moves are therefore projected gradient steps without truncation,
-which set the alphas of all other examples than support vectors to exactly zero.
+which set the alphas of examples that are not support vectors to exactly zero.
 
 If eps is not 0, the objective has a kink at 0. The gradient step is then a proximal step: it
 minimises the linearised objective plus the kinks, so that alphas near 0 become 0. Moves may cross
@@ -47,8 +47,9 @@ class DescentTuning:
         are slow at first, and small working sets with many free examples are slower still.
     stall_moves : moves within which the distance between the best primal and dual value must fall.
     stall_factor : factor below which that distance must fall.
-    short_moves, short_length : after so many moves in a row that kinks cut to less than this part,
-        a gradient step without truncation puts alphas on their kinks (epsilon-insensitive loss).
+    short_moves, short_length : epsilon-insensitive loss only. After this number of moves in a row
+        whose length kinks reduce below this fraction, a gradient step without truncation puts
+        alphas on their kinks.
     """
 
     patience: int = 100
@@ -67,7 +68,7 @@ class Descent:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     weights : ndarray of shape (M,)
         Fixed kernel weights.
     separate : bool
@@ -155,7 +156,7 @@ class Descent:
         return conjugate if descends else move
 
     def rounded_length(self, best: float) -> float:
-        """Return the length to use instead of the one that the line search has found."""
+        """Return the length of a move, from the length `best` of the line search."""
         return best
 
     def unclipped_step(self) -> bool:
@@ -283,7 +284,7 @@ def descended(descent: Descent, run: Run) -> Result | None:
 
 
 def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
-    """Return whether the gap has not halved in time, or the best values have stalled.
+    """Return whether the gap has not halved within `patience` moves, or the values stall.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class _Path:
         """
         at_lo, at_hi = self.bounded & (self.slack * self.gradient_size < self.z * self.alpha_size)
         variables = np.where(at_lo, self.lo, np.where(at_hi, self.hi, self.y))
-        free = self._alpha(np.where(at_lo | at_hi, 0.0, self.signs)) > 0  # y or y' is not bounded
+        free = self._alpha(np.where(at_lo | at_hi, 0.0, self.signs)) > 0  # y or y' is free
         term = self.problem.term
         return balanced(self._alpha(variables), term.lo, term.hi, self.total, free)
 

@@ -7,8 +7,8 @@ function of the squared block norms s_m = alpha' K_m alpha. So is the dual probl
 
 Its gradient is that of an SVM with fixed weights theta(s). Along a move every s_m is a parabola, so
 the line search needs no product. A move needs the product with each kernel, which some engines
-compute at the cost of the product with their sum. There are no weight steps: the moves that a
-single SVM would need optimise alpha and the weights.
+compute at the cost of the product with their sum. There are no weight steps. About as many moves as
+for a single SVM optimise alpha and the weights.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class BestWeightsDescent(ModelledDescent):
 
 @dataclass(frozen=True)
 class JointDescent:
-    """Conjugate gradients in alpha with the best weights for every alpha, as part of a plan.
+    """Conjugate gradients in alpha with the best weights for every alpha; a component of a `Plan`.
 
     Parameters
     ----------

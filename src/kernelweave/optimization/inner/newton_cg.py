@@ -59,7 +59,7 @@ TUNING = NewtonCGTuning()
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A beta, its outputs v = K beta, and the response of the risk to them.
+    """A point beta, its outputs v = K beta, and the value, gradient and Hessian of the risk there.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Point:
 
 @dataclass(frozen=True)
 class NewtonCG:
-    """Newton's method with conjugate gradients, as part of a plan.
+    """Newton's method with conjugate gradients; a component of a `Plan`.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def certified_at(
         A dual point and its outputs.
     weights : ndarray of shape (M,)
     origin : ndarray of shape (n,) or None
-        Outputs whose dual point alpha is, if they are known.
+        Outputs with the dual point alpha, if known.
     """
     total = float(alpha @ F)  # theta . s
     s = np.full(len(weights), total / max(float(weights.sum()), TINY))
@@ -205,7 +205,7 @@ def certified_at(
 def difference(certificate: Certificate, predicted: float) -> float:
     """Return primal minus dual value, or a predicted difference if the dual value is -inf.
 
-    The dual value is -inf if rounding carries alpha to the edge of its domain.
+    The dual value is -inf if rounding moves alpha to the boundary of its domain.
     """
     found = certificate.primal - certificate.dual
     return found if np.isfinite(found) else predicted

@@ -6,7 +6,7 @@ reaches a relative gap, so does the sum of their problems.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,26 +20,27 @@ from ..log import Log
 from ..result import Result
 from ..run import Run
 
-BELOW_TOL = 0.9  # part of the tolerance that pairs are solved to: the core's bias is not the best
+BELOW_TOL = 0.9  # fraction of the tolerance for pairs, since the core's bias is not optimal
 
 
 @dataclass(frozen=True)
 class PairSets:
-    """Solve all pairs under fixed weights, as part of a plan."""
+    """Solve the problems of all pairs of classes under fixed weights; a component of a `Plan`."""
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        certifier, iterations = Certifier(problem, engine), 0
+        certifier, solver = Certifier(problem, engine), pair_solver(engine)
+        constant = constants(problem)
+        # One call solves the problem, so that no first gap is known that it must fall below.
+        run = replace(run, rule=replace(run.rule, decrease=1.0))
         while True:
+            # A certificate of the alphas before would take a pass over all support vectors.
+            solver.solve(problem.term, constant, BELOW_TOL * run.tol, weights)
+            run.notify(engine.alpha, weights)
             certificate = certifier.certify(weights)
-            run.record(certificate, weights, iterations, engine.alpha)
+            run.record(certificate, weights, 1, engine.alpha)
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
-            every = np.arange(problem.n_outputs)
-            solver = pair_solver(engine)
-            solver.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
-            run.notify(engine.alpha, weights)
-            iterations = 1
 
 
 def constants(problem: Problem) -> np.ndarray:
@@ -54,7 +55,7 @@ def solve_each_pair(
     run: Run,
     rounding: PairRounding | None,
 ) -> list[Result]:
-    """Solve every pair as a problem of its own, with its own certificate.
+    """Solve every pair as a separate problem with a separate certificate.
 
     Parameters
     ----------
@@ -74,8 +75,7 @@ def solve_each_pair(
         One for each pair; its alpha is that of the examples ``engine.rows[pair]``.
     """
     engine.move_to(np.zeros(engine.n))
-    every = np.arange(problem.n_outputs)
-    engine.solve(every, problem.term, constants(problem), BELOW_TOL * run.tol, weights)
+    engine.solve(problem.term, constants(problem), BELOW_TOL * run.tol, weights)
     F, results = engine.combined(weights), []
     for one, part in zip(problem.per_output, engine.slices, strict=True):
         alpha, outputs = engine.alpha[part], F[part]

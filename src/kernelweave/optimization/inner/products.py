@@ -13,12 +13,12 @@ from ...engines.base import Engine, mat_vec
 Product = Callable[[np.ndarray], np.ndarray]
 """Returns the product of the kernel matrix with a vector, shape (n,), or k of them, (n, k)."""
 
-RIDGE = 1e-6  # of the kernel matrix of the sample, relative to its mean diagonal
-DIAGONAL = 200  # examples whose kernel values with themselves the diagonal is estimated from
+RIDGE = 1e-6  # added to the diagonal of the sample's kernel matrix, relative to its mean
+DIAGONAL = 200  # number of examples from which the mean of the diagonal is estimated
 
 
 def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Product:
-    """Return how to multiply with the weighted sum of kernels.
+    """Return a function that multiplies vectors with the weighted sum of kernel matrices.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class NystroemMatrix:
     factor : tuple
         Cholesky factorisation of W, the kernel matrix of the sample, with a small ridge.
     sigma : float
-        Mean of the diagonal that C' W^-1 C lacks.
+        Mean difference between the diagonals of K and C' W^-1 C.
     """
 
     columns: np.ndarray
@@ -77,7 +77,7 @@ class NystroemMatrix:
     sigma: float
 
     MOST_COLUMNS = 1000
-    EVERY = 8  # one of so many examples is in the sample, if these are fewer
+    EVERY = 8  # at most one in this many examples is in the sample
 
     @classmethod
     def of(cls, engine: Engine, weights: np.ndarray) -> NystroemMatrix:
@@ -102,7 +102,7 @@ class NystroemMatrix:
         part = columns[:, others].astype(float)
         own = engine.block(others, weights).diagonal()
         lacking = own - np.sum(part * cho_solve(factor, part, check_finite=False), axis=0)
-        # Examples of the sample itself lack nothing.
+        # On the sample itself the approximation is exact.
         sigma = float(np.mean(np.maximum(lacking[~np.isin(others, sample)], 0.0)))
         return cls(columns, factor, sigma)
 

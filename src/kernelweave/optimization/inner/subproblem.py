@@ -59,8 +59,8 @@ class Subproblem:
     def with_free_alpha(self) -> Subproblem:
         """Return an equivalent problem with a fixed sum of the alphas.
 
-        If the sum is not fixed, the difference is the alpha of one more example, the last: it has
-        no loss and no bounds, and all of its kernel values are 0.
+        If the sum is not fixed, one more example, the last one, takes up the difference. It has no
+        loss and no bounds, and all of its kernel values are 0.
         """
         if self.fixed_sum:
             return self
@@ -97,7 +97,7 @@ def balanced(
     total : float or None
         Sum of the result; None returns the alphas as they are.
     free : ndarray of bool, shape (q,)
-        Alphas that are changed; if their bounds do not allow the sum, all are.
+        Alphas that may change. If their bounds do not allow the sum, all alphas may change.
     """
     if total is None:
         return alpha

@@ -3,8 +3,9 @@
 A product with the kernel matrix K of many examples takes longer than anything else. So the Newton
 equations (`newton_cg`) are solved for a Nystroem approximation of K, whose products are cheap. The
 solution is a good direction but not the Newton step: the primal problem is minimised over the span
-of it and of the directions before, whose products with K are known. So a step needs one product.
-Another one certifies the model, once the approximation of K predicts that the gap is small enough.
+of this direction and the previous ones, whose products with K are known. So a step needs one
+product. One more product certifies the model, once the approximation of K predicts that the gap is
+small enough.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class SurrogateNewtonTuning:
     moves : maximum number of conjugate gradient moves for a direction.
     directions : number of last directions that span the space of a step.
     space_steps : maximum number of Newton steps in that space.
-    gap_factor : part of the present gap to which the approximate equations are solved.
+    gap_factor : fraction of the present gap to which the approximate equations are solved.
     start_steps : Newton steps with the approximate matrix alone, from the constant model.
     certify : a model is certified once its predicted gap is below this multiple of the tolerance.
     """
@@ -49,7 +50,7 @@ class SurrogateNewtonTuning:
 
 @dataclass(frozen=True)
 class SurrogateNewton:
-    """Newton's method with directions of an approximate kernel matrix, as part of a plan."""
+    """Newton's method with directions of an approximate kernel matrix; a component of a `Plan`."""
 
     tuning: SurrogateNewtonTuning = field(default=SurrogateNewtonTuning(), repr=False)
 
@@ -104,7 +105,7 @@ class _SurrogateNewton:
         return certificate
 
     def _too_early(self, point: Point, last: Certificate, steps: int) -> bool:
-        """Return whether a certificate would not end the run, some steps after the last one."""
+        """Return whether the predicted gap is too large for a certificate to end the run."""
         budget = self.run.budget
         if budget.out_of_time or steps == budget.iterations_left:
             return False
@@ -180,7 +181,7 @@ class Space:
         own, found = S @ KS.T, None
         for _ in range(self.tuning.space_steps):
             curvature = own + KS @ np.array([point.response.hessian(one) for one in KS]).T
-            # Directions may depend on each other: the shortest solution.
+            # Directions may be linearly dependent: take the solution of minimum norm.
             c = lstsq(0.5 * (curvature + curvature.T), KS @ (point.alpha - point.beta))[0]
             better = searched(problem, point, c @ S, c @ KS)
             if better is None:

@@ -13,8 +13,9 @@ class Violations:
     """KKT violations of n examples.
 
     Increasing alpha_i changes the negative dual value at the rate up_i, decreasing it at the rate
-    -down_i. If the sum of all alphas is fixed, alpha is optimal if no down exceeds an up. If it is
-    not, since there is no intercept, no down may exceed 0 and no up be below it.
+    -down_i. If the sum of all alphas is fixed, alpha is optimal if no down exceeds an up. Without
+    an intercept the sum is not fixed, and alpha is optimal if no down is positive and no up is
+    negative.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Violations:
         keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
         rising = np.flatnonzero(self.up < self.middle)
         falling = np.flatnonzero(self.down > self.middle)
-        for count in (q, q // 2, (q - len(keep)) // 2):  # all of them, if there is room
+        for count in (q, q // 2, (q - len(keep)) // 2):  # first as many as fit
             rising = _first(rising, self.up, count)
             falling = _first(falling, -self.down, count)
             chosen = self._mask(keep, rising, falling)
@@ -70,7 +71,7 @@ class Violations:
         return np.flatnonzero(chosen)
 
     def _mask(self, *members: np.ndarray) -> np.ndarray:
-        """Return which examples are among some, shape (n,)."""
+        """Return a mask, shape (n,), of the examples in any of some index arrays."""
         mask = np.zeros(len(self.up), dtype=bool)
         for some in members:
             mask[some] = True
@@ -80,7 +81,7 @@ class Violations:
         return len(self.up)
 
     def stay_bounded(self, slack: float) -> np.ndarray:
-        """Return which examples are at a bound and stay there if outputs change by `slack`."""
+        """Return a mask of bounded examples that stay bounded if outputs change by `slack`."""
         low, high = np.isneginf(self.down), np.isposinf(self.up)
         stay: np.ndarray = (low & (self.up > self.middle + slack)) | (
             high & (self.down < self.middle - slack)
@@ -94,7 +95,7 @@ class Violations:
 
 
 def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
-    """Return which of the examples idx are free: their alpha is strictly between its bounds."""
+    """Return a mask of the free examples among idx: alpha is strictly between its bounds."""
     inside: np.ndarray = (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
     return inside
 
@@ -102,7 +103,7 @@ def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.nd
 def every_kth(y: np.ndarray, k: int) -> np.ndarray:
     """Return every k-th example of each sign of the target, sorted.
 
-    A rare class is represented like the others.
+    So a rare class has the same fraction of examples as the others.
     """
     kinds = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     return np.sort(np.concatenate([members[::k] for members in kinds]))

@@ -100,7 +100,7 @@ class Decomposition(Certifier):
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     plan : WorkingSets
     run : Run
 
@@ -139,7 +139,8 @@ class Decomposition(Certifier):
         ----------
         weights : ndarray of shape (M,)
         all_active : bool
-            Whether all examples that may move are one working set if kernel values are cached.
+            Whether, if kernel values are cached, one working set contains all examples that are not
+            bounded.
         wanted : float
             Gap to reach, relative to the present one. The violation falls with the gap.
         """
@@ -190,7 +191,7 @@ class Decomposition(Certifier):
     def _solved(
         self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
     ) -> np.ndarray:
-        """Return optimal alphas of a working set of an output, shape (q,), up to a violation."""
+        """Return alphas of an output's working set, shape (q,), optimal up to a KKT violation."""
         kernel = self.engine.block(work, weights, exact=False)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         single = self.engine.single_precision
@@ -236,9 +237,9 @@ def solve_subproblem(
     late: Callable[[], bool] = lambda: False,
     tuning: WorkingSetTuning = WorkingSetTuning(),
 ) -> np.ndarray:
-    """Return optimal alphas of a working set, shape (q,), up to a violation if possible.
+    """Return alphas of a working set, shape (q,), with a KKT violation of at most `tolerance`.
 
-    If `late` returns True, the alphas found until then.
+    The violation may be larger if `late` has returned True, or because of rounding.
     """
     most = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo
     pairs = problem.with_free_alpha()
@@ -259,8 +260,8 @@ def _without_smo(
 ) -> Subproblem:
     """Return the iterate of a method with the smallest violation.
 
-    Alphas close to a bound that are moved to it may violate the KKT conditions little and yet be
-    far from the optimum: an iterate is only accepted if it raises the dual value.
+    An iterate is only accepted if it raises the dual value. Rounding alphas to their bounds may
+    leave a small KKT violation far from the optimum.
     """
     live = np.flatnonzero(problem.term.hi > problem.term.lo)
     best, lowest = problem, problem.violation

@@ -1,1 +1,1 @@
-"""Methods with loops of their own, as values of `solver=`."""
+"""Methods with separate training loops, as values of `solver=`."""

@@ -24,7 +24,7 @@ class Method(ABC):
 
     @property
     def combines(self) -> bool:
-        """Whether it mostly uses combined outputs, so that a family engine is efficient."""
+        """Whether the method mostly needs combined outputs: then a family engine is efficient."""
         return False
 
     @property
@@ -39,12 +39,12 @@ class Method(ABC):
 
     @property
     def solves_hard_margins(self) -> bool:
-        """Whether hard margins are solved as they are, instead of by a sequence of soft ones."""
+        """Whether the method solves hard margins directly, not by a sequence of soft margins."""
         return False
 
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
-        """Return whether it can solve problems with this norm."""
+        """Return whether the method supports this norm."""
 
     def solver(self, costs: EngineCosts) -> Solver:
         """Return the solver for an engine with these costs.
@@ -52,12 +52,12 @@ class Method(ABC):
         Raises
         ------
         TypeError
-            If the method is a weight step without a loop of its own.
+            If the method is a weight step, which has no training loop.
         """
-        raise TypeError(f"{type(self).__name__} has no loop of its own")
+        raise TypeError(f"{type(self).__name__} has no training loop")
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether it can solve problems with this loss."""
+        """Return whether the method supports this loss."""
         return loss.kind != "survival"
 
     def streams(self, M: int, n: int) -> bool:

@@ -124,7 +124,7 @@ class ConeProgram:
         """Append 1/2 ||s||_dual and return the first row of each kernel's cone, shape (M,).
 
         The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m). Returns
-        None if kernels have no cones of their own.
+        None if there is a single cone for all kernels.
         """
         if norm.dual_matrix is not None:
             self._elliptic(norm.dual_matrix, a, factors)
@@ -168,7 +168,7 @@ class ConeProgram:
         self.cone("Power", 1.0 / exponent, times=M)
 
     def _elliptic(self, E: np.ndarray, a: slice, factors: list[np.ndarray]) -> None:
-        """Append the elliptic dual norm of s, half of it as cost.
+        """Append half of the elliptic dual norm of s to the objective.
 
         max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}
         """

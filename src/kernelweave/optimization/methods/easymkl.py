@@ -11,7 +11,7 @@ weighted sum.
 
 The problem above is the dual of an SVM with the squared hinge loss, up to the scale of gamma: with
 alpha = t Y gamma, the best t, and C = (1 - lam) / (2 lam) it is the same quadratic form. So the
-first stage has a duality gap of its own, and is solved to the tolerance of the estimator.
+first stage has a duality gap, too, and is solved to the tolerance of the estimator.
 """
 
 from __future__ import annotations

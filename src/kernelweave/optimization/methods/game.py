@@ -1,4 +1,4 @@
-"""The game of multiplicative weight updates: rounds, weights, certificates; see `mwu`.
+"""The game of multiplicative weight updates (`mwu`): rounds, weights, certificates.
 
 A round moves a towards the vertex of its feasible set with the smallest margins: one example of
 each class, or one of all without an intercept. With the hinge loss each a_i has an upper bound, and
@@ -20,19 +20,19 @@ from ...problem.problem import Problem
 
 CANDIDATES = 1000  # examples of each class in a batch, besides those with a > 0
 TINY = float(np.finfo(float).tiny)
-ROUNDING = 4 * float(np.finfo(float).eps)  # so that alpha stays within its bounds
+ROUNDING = 4 * float(np.finfo(float).eps)  # relative reduction that keeps alpha within its bounds
 
 
 class Game:
-    """The state of the game: a as signed alpha in the engine, and the weights mu.
+    """State of multiplicative weight updates: a and the kernel weights mu, see `mwu`.
 
     Parameters
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     before : Game, optional
-        Game to continue, whose a the engine has; by default a new one begins.
+        Game to continue, whose a the engine stores; by default a new game begins.
     examples : ndarray of int, optional
         For a batch: positions of its examples in the full game, sorted.
     total : float, optional
@@ -50,7 +50,7 @@ class Game:
     rounds : int
         Number of rounds played.
     longest : float
-        Largest ||u_m||.
+        Largest ||u_m|| over the kernels.
     step : float
         Largest ||u_m||^2 of the last round alone.
     scale : float
@@ -83,7 +83,7 @@ class Game:
         self.s = np.zeros(engine.n_kernels)
         self.ridge_part = 0.0
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
-        if problem.norm.is_given:
+        if problem.norm.is_fixed:
             self.mu = problem.norm.best(self.s)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
 
@@ -124,7 +124,7 @@ class Game:
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the unit of the elements of G: their mean trace or the largest element."""
+        """Return the unit of the elements of G for `scaling`: mean trace or largest element."""
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
     def play(self, rate: float) -> None:
@@ -145,7 +145,7 @@ class Game:
         self.mu = self._weights(rate)
 
     def _filled(self, side: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the examples of a side with the smallest margins, and how much a of each rises.
+        """Return the examples of a side with the smallest margins, and the increase of a of each.
 
         The amounts add up to 1 / (number of sides). Both arrays have the shape (k,).
         """
@@ -168,7 +168,7 @@ class Game:
         Parameters
         ----------
         length : float
-            Part of the way, which is cut at a factor of e.
+            Fraction of the way, between 0 and 1. `total` changes by at most a factor of e.
         """
         margins = self.problem.y * self.engine.combined(self.theta())
         last = [margins[self._filled(side, margins)[0][-1]] for side in self.sides]
@@ -180,7 +180,7 @@ class Game:
         """Return mu, shape (M,), without overflow; weights of poor kernels may underflow."""
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
-        if self.problem.norm.is_given:
+        if self.problem.norm.is_fixed:
             return self.mu
         # 2 sinh(x) = exp(x) (1 - exp(-2 x)), here divided by the largest exp(x).
         sinh = np.exp(rate * (length - self.longest)) * -np.expm1(-2 * rate * length)

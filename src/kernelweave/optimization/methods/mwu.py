@@ -22,14 +22,15 @@ as many examples with the smallest margins as these bounds require. t is not kno
 refer to the right t, examples that are neither at 0 nor at their bound have margin 1, so that t is
 the inverse of their margin for sum a = 1. After every certificate t moves towards this value, by
 steps that decrease like those of stochastic approximation. The game is played several times, each
-time for twice as many rounds, so that early rounds with a wrong t are forgotten.
+time for twice as many rounds, so that early rounds with a wrong t lose their influence.
 
-With a first `stage` the weights are fixed before: the game between the examples and one kernel is
-the second stage of two-stage kernel learning, for more examples than SVM solvers can handle
-(section 2 of the paper, on Cortes et al., 2010). The learning rate of the paper is for a game of
-value 1. Kernels of trace 1 or with a unit diagonal give a far smaller value, and the weights stay
-nearly uniform. The default is `scaling="value"`: in all rounds the rate is 2 log(n) / eps divided
-by the largest ||u||, with which the algorithm of the paper would end on a game scaled to value 1.
+With a first `stage` the weights are fixed before the game. The game between the examples and one
+kernel is the second stage of two-stage kernel learning, for more examples than SVM solvers can
+handle (section 2 of the paper, on Cortes et al., 2010). The learning rate of the paper is for a
+game of value 1. Kernels of trace 1 or with a unit diagonal give a far smaller value, and the
+weights stay nearly uniform. The default is `scaling="value"`: in all rounds the rate is 2 log(n) /
+eps divided by the largest ||u||, with which the algorithm of the paper would end on a game scaled
+to value 1.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ class MWU(Method):
         return self.stage is None
 
     def accuracy(self, tol: float | None = None) -> float:
-        """Return `eps`, or that of a tolerance (the largest one if it is not known)."""
+        """Return `eps`, or its default for a tolerance (the largest default if `tol` is None)."""
         if self.eps is not None:
             return self.eps
         return EPS if tol is None or tol < LEAST_TOL else min(EPS_OF_TOL * tol, EPS)
@@ -175,7 +176,7 @@ class MWU(Method):
         return norm.is_sparse if self.stage is None else norm.allows_zeros
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether the dual of the loss is such a game."""
+        """Return whether the loss is the hinge or the squared hinge."""
         return loss.name in ("hinge", "squared_hinge", "hard_margin")
 
     def solver(self, costs: EngineCosts) -> Solver:
@@ -247,7 +248,7 @@ class MWURounds:
         if not certificate.finite:
             raise ValueError(
                 f"multiplicative weights found no model without errors in {game.rounds} rounds; "
-                "choose a finite C, other kernels, or solver='auto', which tells whether these "
+                "choose a finite C, other kernels, or solver='auto', which checks whether these "
                 "kernels can separate the classes"
             )
         engine.move_to(*engine.snapshot().scaled(game.scale))

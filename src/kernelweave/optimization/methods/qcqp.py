@@ -48,10 +48,10 @@ ATTEMPTS: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-10, "max_step_fraction": 0.9},
     {"tolerance": 1e-10, "equilibrate_enable": True},
 )
-FLAT = 1e4  # dual exponent from which on the maximum norm is tried as well
+FLAT = 1e4  # dual exponents above this are also replaced by infinity (maximum norm)
 NEWTON_STEPS = 2  # after each attempt; they converge quadratically
 RANK = 1e-11  # pivots below this, relative to the largest diagonal element, count as zero
-NEAR = 1e-7  # distance from a bound, relative to the largest alpha, that counts as zero
+NEAR = 1e-7  # distances from a bound below this, relative to the largest alpha, count as zero
 
 
 @registered("QCQP")
@@ -74,7 +74,7 @@ class QCQP(Method):
         return self
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether alpha or multipliers determine the weights: not for `Block(inf)`."""
+        """Return whether alpha or the multipliers determine the weights: False for `Block(inf)`."""
         return norm.dual_matrix is not None or norm.dual_exponent > 1
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:

@@ -77,7 +77,7 @@ def sift(
     Returns
     -------
     Result
-        The model with the smallest gap among all kernels. The engine holds its alpha.
+        The model with the smallest gap among all kernels. The engine has its alpha.
     """
     last = INNER_TOL * run.tol
     tol, best = max(last, early_tol), None
@@ -190,7 +190,7 @@ def first_guess(
 
 
 def _streamed(engine: Engine) -> StreamedEngine:
-    """Return an engine of which parts of the kernels can be solved; raise TypeError for others."""
+    """Return the engine if it is a `StreamedEngine`; raise TypeError otherwise."""
     if not isinstance(engine, StreamedEngine):
         raise TypeError(f"{type(engine).__name__} cannot choose among its kernels")
     return engine

@@ -66,7 +66,7 @@ class SKM(Method):
         Factor from one kappa to the next.
     a : sequence of M positive floats, optional
         Smoothing of each kernel relative to the others: a_j = kappa a[j]. By default the block
-        scales d_j, the square roots of the weights of the norm. It rules out sifting.
+        scales d_j, the square roots of the weights of the norm. If passed, kernels are not sifted.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class SKM(Method):
         return norm.is_sparse
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether the M kernel matrices of n examples are too many to be kept together."""
+        """Return whether the matrices of M kernels on n examples need too much memory."""
         return self.a is None and M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:

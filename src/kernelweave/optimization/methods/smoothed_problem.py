@@ -60,7 +60,7 @@ class Smoothing:
         Raises
         ------
         ValueError
-            If there is another number of kernels than of a.
+            If the number of kernels differs from that of a.
         """
         if self.a is None:
             return np.ones_like(cost)
@@ -79,7 +79,7 @@ class SmoothedProblem:
     ----------
     problem : Problem
     engine : Engine
-        Holds the examples and alpha.
+        Stores the examples and alpha.
     weights : ndarray of shape (M,)
         Initial weights.
     run : Run
@@ -149,7 +149,7 @@ class SmoothedProblem:
     def certify(self) -> Certificate:
         """Return the certificate for the weights eta~, or for the last weights if it is better.
 
-        After kappa has been reduced, eta~ is poor until alpha has been optimised.
+        After kappa has been reduced, the weights eta~ have a large gap until alpha is optimised.
         """
         new = self._weights()
         certificate, last = self._certificate(new), self._certificate(self.theta)
@@ -219,7 +219,7 @@ class SmoothedProblem:
         self._centre(self.multipliers if self.d else np.zeros_like(self.multipliers), slow)
 
     def _centre(self, multipliers: np.ndarray, smaller: bool = False) -> None:
-        """Centre the regularisation at the multipliers, (M,), of a solution."""
+        """Set the centre of the regularisation to the multipliers, (M,), of a solution."""
         if smaller or not self.d:
             self.kappa = max(self.smoothing.mu * self.kappa, self.tuning.least_kappa)
         self.d, self.shift = 1.0, self.kappas**2 * multipliers

@@ -1,8 +1,8 @@
-"""How much the support kernel machine may be smoothed (Bach et al., 2004, section 4.3).
+"""Bounds on the smoothing of the support kernel machine (Bach et al., 2004, section 4.3).
 
-The smoothed problem adds 1/2 a_j^2 ||w_j||^2 to the primal for each kernel. Theorem 1 bounds how
-far its solutions are from optimal for the problem itself, and corollary 1 is the inverse: a
-smoothing that is known to suffice before the problem is solved.
+The smoothed problem adds 1/2 a_j^2 ||w_j||^2 to the primal for each kernel. Theorem 1 bounds the
+suboptimality of its solutions for the original problem. Corollary 1 is the inverse: it gives a
+smoothing that suffices, before anything is solved.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def smoothed_optimality(
 
 
 def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: Any = None) -> float:
-    """Return the largest a_j for which the smoothed problem is known to suffice (corollary 1).
+    """Return the largest smoothing a_j that guarantees (eps1, eps2)-optimality (corollary 1).
 
     If no a_j is larger, and the smoothed problem is solved to a KKT violation of eps2 / 2, its
     solution is (eps1, eps2)-optimal.

@@ -26,7 +26,8 @@ class AnalyticTuning:
     underflow_share : fraction of the tolerance that may be lost by keeping weights representable.
     first_factor, largest_factor : first and largest over-relaxation factor.
     increase, decrease : changes of the factor after steps in the same and in opposite directions.
-    largest_ratio : largest change of a weight in one step, since a weight near 0 recovers slowly.
+    largest_ratio : largest factor by which a weight changes in one step, since a weight near 0
+        recovers slowly.
     same_direction : cosine of two steps above which their directions count as the same.
     """
 
@@ -41,7 +42,7 @@ class AnalyticTuning:
 
 @dataclass(frozen=True)
 class Analytic(WeightStep):
-    """Analytic weight steps with over-relaxation, as part of a plan.
+    """Analytic weight steps with over-relaxation; a component of a `Plan`.
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ class AnalyticSteps:
         theta = self.norm.analytic(iterate.theta, iterate.s)
         if self.norm.has_ball and self.norm.dual_matrix is None:
             theta = self._beyond(iterate.theta, theta)
-        return self.norm.held(theta, self.tuning.underflow_share * iterate.tol)
+        return self.norm.bounded(theta, self.tuning.underflow_share * iterate.tol)
 
     def _beyond(self, before: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return the over-relaxed weights, shape (M,).
@@ -98,7 +99,7 @@ class AnalyticSteps:
         return longer
 
     def _change(self, step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
-        """Return the change of the factor; kernels count by their weight theta, shape (M,)."""
+        """Return the change of the factor, from the cosine of two steps weighted by theta, (M,)."""
         product = float((theta * step) @ last)
         sizes = float(np.sqrt(((theta * step) @ step) * ((theta * last) @ last)))
         if product < 0:

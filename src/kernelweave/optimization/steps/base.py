@@ -13,7 +13,7 @@ from ..iterate import Step
 
 
 class WeightStep(ABC):
-    """A rule that updates the kernel weights, as part of a plan."""
+    """A rule that updates the kernel weights; a component of a `Plan`."""
 
     @abstractmethod
     def begin(self, norm: Norm) -> Step:

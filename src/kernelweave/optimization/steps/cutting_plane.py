@@ -24,14 +24,14 @@ from .cuts import Cuts
 
 TIGHT = 1e-10  # smallest feasibility tolerance of HiGHS
 REFINED = 1e-3  # slope of the last cut along feasible changes, below which vertices are refined
-ACCURATE = 0.3  # part of the gap that an accurate inner solution accounts for at most
-FAR = 1e4  # distance, in units of the refined program, of cuts and weights that do not matter
-PART = 0.3  # of the way to the corner
+ACCURATE = 0.3  # largest fraction of the gap that an inner solution may account for
+FAR = 1e4  # distance, in units of the refined program, beyond which cuts and weights are left out
+PART = 0.3  # fraction of the way from the best weights to the vertex
 
 
 @dataclass(frozen=True)
 class CuttingPlane(WeightStep):
-    """Cutting plane steps, as part of a plan."""
+    """Cutting plane steps; a component of a `Plan`."""
 
     def begin(self, norm: Norm) -> Step:
         return CuttingPlaneSteps(norm)
@@ -135,11 +135,11 @@ def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndar
     theta : ndarray of shape (M,)
         Solution of the linear program.
     linear, s : ndarrays of shape (T,) and (T, M)
-        Cuts, the last one last.
+        Cuts, oldest first.
     costs : ndarray of shape (M,)
     """
     level = float(theta @ s[-1])
-    slopes = -0.5 * (s - level * costs)  # along costs . change = 0
+    slopes = -0.5 * (s - level * costs)  # restricted to changes with costs . change = 0
     unit = float(np.abs(slopes[-1][theta > 0]).max())
     if not 0 < unit < REFINED:
         return theta

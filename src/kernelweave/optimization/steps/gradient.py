@@ -47,7 +47,7 @@ class GradientTuning:
 
 @dataclass(frozen=True)
 class Gradient(WeightStep):
-    """Gradient steps in the weights, for p = 1, as part of a plan.
+    """Gradient steps in the weights, for p = 1; a component of a `Plan`.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 With f free examples, their outputs G, (f, M), and A = K + diag(curvature) it is G' X, where
 A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f the matrix
 A is too large, and the Hessian is estimated from every k-th free example, each of which counts k
-times: with a Hessian that is too small the weights would oscillate.
+times. Without this factor the Hessian would be too small, and the weights would oscillate.
 
 If matrix-vector products with K were computed on the way to alpha, they give a low-rank model of K
 (`engines.recorded_products`), which is as good as a sample and costs nothing.
@@ -26,14 +26,14 @@ CHUNK = 10_000  # examples whose rows are copied at a time
 
 @dataclass(frozen=True)
 class InnerHessian:
-    """The Hessian of J, computed from at most so many free examples.
+    """The Hessian of J, computed from at most `most` free examples.
 
     Parameters
     ----------
     most : int
         Number of free examples up to which the Hessian is exact.
     recorded : bool
-        Whether products with the kernel matrix that were computed on the way replace it.
+        Whether the Hessian is computed from recorded products, if there are any.
     """
 
     most: int
@@ -47,11 +47,11 @@ class InnerHessian:
     def _of_output(
         self, part: slice, problem: Problem, engine: Engine, weights: np.ndarray
     ) -> np.ndarray:
-        """Return the Hessian of one output, which has some of the examples."""
+        """Return the Hessian of one output, on the examples of this output."""
         members = np.arange(engine.n)[part]
         free = members[strictly_inside(problem.term, engine.alpha, members)]
-        if self.recorded and engine.recorded.knows_well(weights):
-            return seen_hessian(problem, engine, free, weights)
+        if self.recorded and engine.recorded.matches(weights):
+            return recorded_hessian(problem, engine, free, weights)
         times = max(1, -(-len(free) // self.most))
         free = free[::times]
         curvature = problem.term.take(free).curvature(engine.alpha[free])
@@ -60,7 +60,7 @@ class InnerHessian:
         return value_hessian(kernel, curvature, outputs, fixed_sum=fixed_sum) * times
 
 
-def seen_hessian(
+def recorded_hessian(
     problem: Problem, engine: Engine, free: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """Return the Hessian, shape (M, M), of f free examples, from recorded products."""

@@ -32,7 +32,7 @@ class LevelTuning:
 
 @dataclass(frozen=True)
 class Level(WeightStep):
-    """Level steps, as part of a plan.
+    """Level steps; a component of a `Plan`.
 
     Parameters
     ----------

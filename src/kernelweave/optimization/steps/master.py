@@ -354,8 +354,8 @@ def _by_pairs(
 def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> float:
     """Return the least-squares multiplier of the norm constraint.
 
-    Weights count by their distance from the lower bound, since bounded weights have multipliers of
-    their own.
+    Weights count by their distance from the lower bound: weights at the bound also have a bound
+    multiplier.
 
     Parameters
     ----------

@@ -45,10 +45,11 @@ class NewtonTuning:
 
     Attributes
     ----------
-    reach : a step keeps at least this fraction times the relative gap of every weight (trust
-        region).
-    distrust : after a failed step the next one keeps at least the square root of this fraction.
-    widen : after every successful step that fraction is raised to this power, which widens the
+    reach : trust region: a step keeps at least this fraction, times the relative gap, of every
+        weight.
+    distrust : after a failed step, steps keep at least the square root of this fraction of every
+        weight, and after another failure the square root of that.
+    widen : after a successful step the fraction kept is raised to this power, which widens the
         trust region.
     rounding : relative difference of objective values that is attributed to rounding.
     secant : bounds of the factor by which the Hessian is rescaled.
@@ -63,7 +64,7 @@ class NewtonTuning:
 
 # The rank-one model and its minimisation.
 MODEL_ROUNDS = 12  # maximum number of Newton steps that minimise the model
-ENOUGH = 1e-3  # stop when the predicted decrease falls below this fraction of the first one
+ENOUGH = 1e-3  # stop when the predicted decrease is below this fraction of the first one
 ARMIJO = 1e-4  # fraction of the decrease predicted by the slope that a step must achieve
 HALVINGS = 12  # maximum number of halvings of a step
 LARGEST = 0.999  # upper bound on the eigenvalues of H relative to diag(s / theta)
@@ -114,7 +115,7 @@ class NewtonSteps:
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def __call__(self, iterate: Iterate) -> np.ndarray:
-        if not iterate.s.max() > 0:  # all outputs are zero but for rounding
+        if not iterate.s.max() > 0:  # all outputs are 0 up to rounding
             return iterate.theta
         if iterate.value > self.best + self.tuning.rounding * abs(self.best):
             return self._back()
