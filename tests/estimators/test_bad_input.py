@@ -152,8 +152,39 @@ def test_one_class_only(label, X):
 
 @pytest.mark.parametrize("form", [np.array, list, lambda y: np.array(y, dtype=object)])
 def test_regression_on_texts(form, X):
-    with pytest.raises(ValueError, match=r"y: could not convert string to float: .*low"):
+    with pytest.raises(ValueError, match=r"y must contain numbers, but could not.*low.*classifier"):
         MKLRegressor(RBF(0.5)).fit(X, form(["low", "high"] * (N // 2)))
+
+
+@pytest.mark.parametrize("kind", ["numpy", "polars"])
+def test_missing_labels(kind, X):
+    y = np.array(["low", "high", None, "low"] * (N // 4), dtype=object)
+    if kind == "polars":
+        y = pytest.importorskip("polars").Series(y.tolist())
+    with pytest.raises(ValueError, match=r"None for 5 of 20, first for example 2; leave these"):
+        MKLClassifier(RBF(0.5)).fit(X, y)
+
+
+def test_several_targets_of_classes(X):
+    y = np.arange(2 * N).reshape(N, 2) % 3
+    with pytest.raises(ValueError, match=r"y should be a 1d array.*fit one estimator for each"):
+        MKLClassifier(RBF(0.5)).fit(X, y)
+
+
+def test_tables_of_three_dimensions(y):
+    with pytest.raises(ValueError, match=r"X must have 2 dimensions.*shape \(20, 3, 3\).*Grams"):
+        MKLClassifier().fit(np.zeros((N, 3, 3)), y)
+
+
+def test_lazy_frames(X, y):
+    polars = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match=r"X is a lazy frame.*X.collect\(\)"):
+        MKLClassifier().fit(polars.DataFrame(X).lazy(), y)
+
+
+def test_parameters_of_default_kernels_cannot_be_set():
+    with pytest.raises(ValueError, match=r"kernels=None has no parameter 'gamma'; pass a kernel"):
+        MKLClassifier().set_params(kernels__gamma=1.0)
 
 
 def test_classification_of_numbers(X, rng):
@@ -233,7 +264,7 @@ def test_constant_kernels_are_refused(Estimator, X, y):
 def test_shapes_of_data(Estimator, X, y):
     with pytest.raises(ValueError, match="Expected 2D array, got 1D array"):
         Estimator(RBF(0.5)).fit(X[:, 0], y)
-    with pytest.raises(ValueError, match="dim 3"):
+    with pytest.raises(ValueError, match="X must have 2 dimensions, but has shape"):
         Estimator(RBF(0.5)).fit(X[:, :, None], y)
     with pytest.raises(ValueError, match="Complex data not supported"):
         Estimator(RBF(0.5)).fit(X + 1j, y)

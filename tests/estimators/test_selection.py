@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, norms
 from kernelweave.engines import DenseEngine
+from kernelweave.estimators.fit import Fit
 from kernelweave.estimators.search import Grid
 from kernelweave.estimators.selection import CS as CS_OF_SCALE
 from kernelweave.kernels import RBF, Precomputed
@@ -350,7 +351,7 @@ def test_probabilities_are_scored(data, request):
 
 def test_probabilities_need_the_logistic_loss(cancer, monkeypatch):
     X, y = cancer
-    monkeypatch.setattr(MKLClassifierCV, "_solve", None)  # the error comes before any fit
+    monkeypatch.setattr(Fit, "solve", None)  # the error comes before any fit
     asked = r"scoring='neg_log_loss' requires predict_proba, which MKLClassifierCV\(loss='hinge'\)"
     with pytest.raises(ValueError, match=f"{asked} does not have; pass loss='logistic'"):
         MKLClassifierCV(scoring="neg_log_loss").fit(X, y)

@@ -153,3 +153,14 @@ def test_score_names_a_test_set_without_comparable_pairs(rng):
         model.score(X[:3], structured([False] * 3, TIME))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.score(X[:3], y)
+
+
+def test_frames_may_have_the_time_first():
+    pandas = pytest.importorskip("pandas")
+    y = pandas.DataFrame({"days": [3.0, 1.0, 2.0], "status": [1, 0, 1]})
+    for columns in (["days", "status"], ["status", "days"]):
+        event, time = as_survival(y[columns])
+        assert event.tolist() == [True, False, True]
+        assert time.tolist() == [3.0, 1.0, 2.0]
+    with pytest.raises(ValueError, match=r"the event 'status' must be boolean.*got 'dead'"):
+        as_survival(y.assign(status=["dead", "alive", "dead"]))

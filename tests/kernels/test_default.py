@@ -105,6 +105,14 @@ def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
     assert CompiledKernels((kernel, other)).names == ("NGram n=3 on code", "NGram n=3 on id")
 
 
+def test_dates_in_strings_are_no_texts(rng):
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=60).astype(str)
+    X = pandas.DataFrame({"number": rng.normal(size=60), "day": days})
+    with pytest.warns(UserWarning, match=r"hardly repeat in column 'day'.*replace dates by"):
+        MKLClassifier().fit(X, np.arange(60) % 2)
+
+
 @pytest.mark.filterwarnings("ignore:X. strings hardly repeat")
 @pytest.mark.parametrize("Estimator", [MKLClassifier, MKLOneClass])
 @pytest.mark.parametrize("views", [False, True])

@@ -9,6 +9,7 @@ from mkl_cases import make_case
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
+from kernelweave.estimators.fit import Fit
 from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import RBF
 from kernelweave.optimization.methods.mwu import MWU
@@ -69,12 +70,12 @@ def test_classes_share_the_time(rng, monkeypatch):
     X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
     deadlines = []
 
-    def solve(self, *given, deadline, **others):
-        deadlines.append(deadline - time.monotonic())
-        return original(self, *given, deadline=deadline, **others)
+    def solve(self, *given, **others):
+        deadlines.append(self.deadline - time.monotonic())
+        return original(self, *given, **others)
 
-    original = MKLClassifier._solve
-    monkeypatch.setattr(MKLClassifier, "_solve", solve)
+    original = Fit.solve
+    monkeypatch.setattr(Fit, "solve", solve)
     MKLClassifier(RBF(1.0), max_time=300.0).fit(X, y)
     np.testing.assert_allclose(deadlines, [100.0, 150.0, 300.0], atol=5.0)
 

@@ -82,7 +82,7 @@ def plan_of(monkeypatch):
         raise Planned
 
     for name in ("solve", "solve_confirmed"):
-        monkeypatch.setattr(f"kernelweave.estimators.base.{name}", refuse, raising=False)
+        monkeypatch.setattr(f"kernelweave.estimators.fit.{name}", refuse)
 
     def plan(model, X, y=None):
         with pytest.raises(Planned):

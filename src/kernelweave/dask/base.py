@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,15 +13,15 @@ import numpy as np
 from distributed import Client
 
 from ..common.numbers import thread_count
-from ..estimators.base import MKLEstimator, Prepared
+from ..estimators.base import MKLEstimator
 from ..estimators.documentation import REFERENCE
+from ..estimators.prepared import Prepared
 from ..estimators.validation import check_examples
 from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare
 from ..kernels.data.inputs import is_numeric_array
-from ..norms import Norm
 from ..optimization.log import Progress
-from ..optimization.methods.base import Method
+from ..optimization.plan import Workload
 from ..optimization.progress import Watch, live_line
 from ..optimization.time_left import TimeLeft
 from .cluster import Cluster
@@ -93,11 +93,7 @@ class DaskEstimator(MKLEstimator):
         kernels: list[Kernel],
         X: Data,
         costs: np.ndarray,
-        methods: Sequence[Method],
-        norms: Sequence[Norm],
-        *,
-        shared: bool,
-        fits: int,
+        workload: Workload,
     ) -> Prepared:
         """Normalise kernels on a sample, and return them with an engine of shards."""
         with naming_partition(kernels, X):
@@ -115,7 +111,7 @@ class DaskEstimator(MKLEstimator):
                 "which no partition contains; use a local estimator for precomputed matrices and "
                 "functions"
             )
-        if not all(method.remote for method in methods):
+        if not all(method.remote for method in workload.methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel on one machine; on a "
                 'cluster use "auto", "mwu", or another solver with weight steps'
@@ -125,7 +121,7 @@ class DaskEstimator(MKLEstimator):
             cache_mb=self.cache_mb,
             n_jobs=thread_count(self.n_jobs),
             keyed=keyed,
-            combines=all(method.combines for method in methods),
+            combines=all(method.combines for method in workload.methods),
         )
         return prepared_shards(compiled, X, sample, costs, options)
 

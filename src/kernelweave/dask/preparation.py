@@ -15,7 +15,7 @@ from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import LocalEngines
 from ..engines.shard import Shard, VaryingKernels
 from ..engines.sharded import ShardedEngine
-from ..estimators.base import Prepared
+from ..estimators.prepared import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.compile.examples import Examples, Reading
 from ..kernels.data.absent import absent_of_all, is_extrapolated

@@ -20,7 +20,7 @@ from sklearn.base import is_classifier
 from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..kernels import Kernel
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
 from .held_out_sample import HeldOutSample, trial_of
@@ -160,15 +160,8 @@ def _losses(
     values = np.zeros((len(factors), len(problems), len(sample.folds)))
     deadline = trial._deadline()
     with single_threaded_blas():
-        prepared = trial._prepare(
-            kernels,
-            sample.X,
-            problems[0].C,
-            [method],
-            [norm],
-            shared=shared,
-            fits=len(tests) * len(factors),
-        )
+        workload = Workload([method], [norm], shared, len(tests) * len(factors))
+        prepared = trial._prepare(kernels, sample.X, problems[0].C, workload)
         trainer = FoldTrainer(trial, prepared, lambda: deadline)
         for test in tests:
             training = [without(problem, test) for problem in problems]

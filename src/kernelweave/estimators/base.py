@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,105 +14,30 @@ import numpy as np
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
 from ..common.types import Data
-from ..engines import Engine, OutputsEngine, TrainingSet
+from ..engines import Engine, TrainingSet
 from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import candidates_of_views, default_of_views
-from ..model.files.checkpoint import Checkpoint
 from ..model.model import Model
-from ..norms import Elliptic, Norm
-from ..optimization.best_model import BestModel
+from ..norms import Elliptic
 from ..optimization.convergence import warn_of
-from ..optimization.methods.base import Method
-from ..optimization.plan import (
-    ENGINES,
-    Options,
-    Plan,
-    choose_engine,
-    find_method,
-    make_plan,
-    suited_norm,
-)
+from ..optimization.plan import ENGINES, Workload, choose_engine
 from ..optimization.progress import Watch, live_line
 from ..optimization.result import Result
-from ..optimization.run import Run
-from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .cross_fit import Optimum, folds, grouped_folds
+from .fit import Fit
 from .fitted import FittedEstimator
-from .formulation import Fit, Formulation, Solution, distinct
+from .formulation import Formulation, Solution, distinct
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples
-from .overflow import why_not_finite
+from .prepared import Prepared
 from .validation import check_examples
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Normalised kernels, training examples and an engine: the input of the solvers.
-
-    Attributes
-    ----------
-    compiled : CompiledKernels
-        The M normalised kernels.
-    examples : Examples
-        The n training examples, encoded for the kernels.
-    sample : Examples
-        The same, or a sample of them if they are on other machines.
-    engine : Engine
-        The engine of the kernels that are not constant on the examples.
-    name : str
-        The name of the engine.
-    rounding : RoundingBounds
-        Rounding bounds of the kernels of the engine.
-    shares : ndarray of shape (n,)
-        Weight of each example in means; the sum is 1.
-    training_set : TrainingSet, optional
-        The kernels and examples of the engine, if they are in this process.
-    """
-
-    compiled: CompiledKernels
-    examples: Examples
-    sample: Examples
-    engine: Engine
-    name: str
-    rounding: RoundingBounds
-    shares: np.ndarray
-    training_set: TrainingSet | None = None
-
-    def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights restricted to the kernels of the engine."""
-        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
-        return norm.among(self.compiled.varying)
-
-    def suited(
-        self, problems: list[Problem], *, shared: bool = False
-    ) -> tuple[list[Problem], Engine]:
-        """Return the problems to solve one after the other, and the engine for them.
-
-        Parameters
-        ----------
-        problems : list of Problem
-            The problem of each output, or one of all outputs.
-        shared : bool
-            Whether the outputs share their weights; their problems are then joined to one.
-
-        Returns
-        -------
-        problems : list of Problem
-        engine : Engine
-        """
-        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if shared:
-            problems = [Problem.sharing(problems)]
-        if problems[0].n_outputs == 1:
-            return problems, self.engine
-        return problems, OutputsEngine(self.engine, problems[0].n_outputs)
 
 
 @dataclass(eq=False, repr=False)
@@ -172,20 +97,13 @@ class MKLEstimator(FittedEstimator):
             chosen, factor = self._defaults(X, formulation, factors)
             self._default = chosen
         with single_threaded_blas(), self._live_line(X) as watch:
-            prepared = self._prepare(
-                chosen,
-                X,
-                formulation.costs,
-                [method],
-                formulation.norms,
-                shared=formulation.keeps_kernels,
-                fits=formulation.fits,
-            )
+            workload = formulation.workload(method)
+            prepared = self._prepare(chosen, X, formulation.costs, workload)
             formulation = formulation.scaled(factor)
-            solution = formulation.solve(Fit(self, prepared, kernels, deadline, watch))
+            fit = Fit(self, prepared, kernels, deadline, watch)
+            solution = formulation.solve(fit)
         self._learn(prepared, solution, merged)
-        optima = [Optimum.of(one) for one in solution.results]
-        self._after_fit(prepared, solution.problems, solution.engine, optima)
+        formulation.after_fit(fit, solution)
         if kernels is None and self._chooses and formulation.explained:
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor
@@ -266,13 +184,9 @@ class MKLEstimator(FittedEstimator):
         kernels: list[Kernel],
         X: Any,  # `kernelweave.dask` has its own
         costs: np.ndarray,
-        methods: Sequence[Method],
-        norms: Sequence[Norm],
-        *,
-        shared: bool,
-        fits: int,
+        workload: Workload,
     ) -> Prepared:
-        """Normalise the kernels, and create an engine that suits all methods and norms.
+        """Normalise the kernels, and create an engine for a workload.
 
         Parameters
         ----------
@@ -280,21 +194,13 @@ class MKLEstimator(FittedEstimator):
         X : n examples
         costs : ndarray of shape (n,)
             Weights of the examples in the statistics of the normalisation.
-        methods, norms : sequences of Method and Norm
-            All methods and norms that will be used with the engine.
-        shared : bool
-            Whether several outputs, each with its own alpha, share their weights.
-        fits : int
-            Number of problems that will be solved with the engine.
+        workload : Workload
 
         Returns
         -------
         Prepared
         """
-        compiled, examples = self._normalized(kernels, X, costs)
-        return self._with_engine(
-            compiled, examples, costs, methods, norms, shared=shared, fits=fits
-        )
+        return self._with_engine(*self._normalized(kernels, X, costs), costs, workload)
 
     def _normalized(
         self, kernels: list[Kernel], X: Data, costs: np.ndarray
@@ -310,118 +216,18 @@ class MKLEstimator(FittedEstimator):
         )
 
     def _with_engine(
-        self,
-        compiled: CompiledKernels,
-        examples: Examples,
-        costs: np.ndarray,
-        methods: Sequence[Method],
-        norms: Sequence[Norm],
-        *,
-        shared: bool,
-        fits: int,
+        self, compiled: CompiledKernels, examples: Examples, costs: np.ndarray, workload: Workload
     ) -> Prepared:
         """Create an engine for normalised kernels, see `_prepare`."""
         n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
-        name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
+        name = choose_engine(training_set, workload)
         engine = ENGINES[name](training_set)
         rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
         shares = costs / costs.sum()
         return Prepared(compiled, examples, examples, engine, name, rounding, shares, training_set)
-
-    def _solve(
-        self,
-        problem: Problem,
-        engine: Engine,
-        prepared: Prepared,
-        weights: np.ndarray | None = None,
-        *,
-        deadline: float,
-        watch: Watch | None = None,
-        checkpoint: Checkpoint | None = None,
-        confirm: bool = True,
-    ) -> Result:
-        """Solve a problem with the parameters of the estimator.
-
-        Parameters
-        ----------
-        problem : Problem
-        engine : Engine
-        prepared : Prepared
-        weights : ndarray of shape (M,), optional
-            If given, training starts from these weights and the alpha of the engine (warm start).
-        deadline : float
-            Time of `time.monotonic` at which to stop.
-        watch : callable, optional
-            Displays progress.
-        checkpoint : Checkpoint, optional
-            Training continues from its state, if it has one.
-        confirm : bool
-            Whether to bound the rounding error of the gap, as for the final model.
-
-        Returns
-        -------
-        Result
-        """
-        plan = self._make_plan(problem, engine, prepared.name, final=confirm)
-        run = self._start_run(engine, deadline, watch, checkpoint, final=confirm)
-        if checkpoint and (state := checkpoint.load()):
-            alpha, weights = state
-            engine.move_to(alpha)
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective is checked instead
-                if confirm:
-                    result = solve_confirmed(problem, engine, plan, run, prepared.rounding, weights)
-                else:
-                    result = solve(problem, engine, plan, run, weights)
-        except FloatingPointError as error:
-            raise ValueError(why_not_finite(prepared.compiled, prepared.sample, problem)) from error
-        except KeyboardInterrupt:
-            if checkpoint:
-                checkpoint.keep_last()
-            raise
-        if self.verbose >= 2 and engine.work.pairs:
-            print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
-        if checkpoint:
-            checkpoint.end(result, done=result.converged or not run.budget.spent)
-        if run.best and run.budget.spent and not result.converged:
-            result = run.best.instead_of(result)  # the checkpoint has the last model instead
-        return result.moved(problem.centre)
-
-    def _make_plan(self, problem: Problem, engine: Engine, name: str, *, final: bool) -> Plan:
-        """Return the plan of a fit with an engine of this name; set ``plan_``."""
-        shared = problem.n_outputs > 1
-        method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        options = Options(self.interleaved, self.working_set, final=final)
-        plan = make_plan(method, problem, engine, name, options)
-        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
-            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
-        self.plan_ = plan
-        return plan
-
-    def _start_run(
-        self,
-        engine: Engine,
-        deadline: float,
-        watch: Watch | None,
-        checkpoint: Checkpoint | None,
-        *,
-        final: bool,
-    ) -> Run:
-        """Return a run within the limits of the estimator; it keeps the best final model."""
-        engine.work.clear()
-        limited = self.max_iter is not None or deadline < np.inf
-        return Run.start(
-            self.tol,
-            self.max_iter,
-            deadline,
-            watch=watch,
-            observe=checkpoint.keep if checkpoint else None,
-            work=engine.work,
-            best=BestModel(self.tol) if final and limited else None,
-        )
 
     def _learn(
         self,

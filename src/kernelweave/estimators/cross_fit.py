@@ -22,10 +22,11 @@ from ..kernels.compile.examples import Examples
 from ..optimization.path import at_cost
 from ..problem.problem import Problem
 from .fold import Fold, FoldTrainer, without
+from .prepared import Prepared
 
 if TYPE_CHECKING:
     from ..optimization.result import Result
-    from .base import MKLEstimator, Prepared
+    from .base import MKLEstimator
 
 FOLDS = 5
 FOLD_TOL = 30.0  # tolerance of the folds, as a multiple of that of the fit

@@ -17,9 +17,11 @@ from ..norms import Norm
 from ..optimization.path import follow
 from ..optimization.result import Result
 from ..problem.problem import Problem
+from .fit import Fit
+from .prepared import Prepared
 
 if TYPE_CHECKING:
-    from .base import MKLEstimator, Prepared
+    from .base import MKLEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +73,8 @@ class FoldTrainer:
 
         Without weights the plan chooses the start. The rounding of the gap is not bounded.
         """
-        result = self.estimator._solve(
-            problem, engine, self.prepared, weights, deadline=self.deadline(), confirm=False
-        )
+        fit = Fit(self.estimator, self.prepared, deadline=self.deadline(), final=False)
+        result = fit.solve(problem, engine, weights)
         if self.notify is not None:
             self.notify(result)
         return result

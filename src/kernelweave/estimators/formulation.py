@@ -8,100 +8,25 @@ problems. The estimator prepares kernels and an engine (`Fit`), with which the f
 from __future__ import annotations
 
 import os
-import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..engines import Engine
 from ..kernels import Kernel
-from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..model.files.checkpoint import try_out
 from ..norms import Norm
 from ..optimization.methods.base import Method
-from ..optimization.plan import find_method
-from ..optimization.progress import Watch
+from ..optimization.plan import Workload, find_method
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from .cross_fit import Optimum
+from .fit import Fit
 from .merged_examples import MergedExamples, mergeable
-
-if TYPE_CHECKING:
-    from .base import MKLEstimator, Prepared
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """Prepared kernels, the parameters of an estimator, and the limits of its fit.
-
-    Attributes
-    ----------
-    estimator : MKLEstimator
-    prepared : Prepared
-        Kernels and engine of all examples.
-    kernels : list of Kernel, optional
-        The kernels as the user gave them; None for default kernels.
-    deadline : float
-        Time of `time.monotonic` at which to stop.
-    watch : callable, optional
-        Displays progress.
-    """
-
-    estimator: MKLEstimator
-    prepared: Prepared
-    kernels: list[Kernel] | None = None
-    deadline: float = np.inf
-    watch: Watch | None = None
-
-    def solve(
-        self,
-        problem: Problem,
-        engine: Engine,
-        prepared: Prepared | None = None,
-        *,
-        deadline: float | None = None,
-        checkpoint: Checkpoint | None = None,
-    ) -> Result:
-        """Solve one problem with the parameters of the estimator, by default until the deadline."""
-        return self.estimator._solve(
-            problem,
-            engine,
-            prepared or self.prepared,
-            deadline=self.deadline if deadline is None else deadline,
-            watch=self.watch,
-            checkpoint=checkpoint,
-        )
-
-    def solve_each(self, problems: list[Problem], engine: Engine) -> list[Result]:
-        """Solve problems one after the other, and remove their checkpoints if all are solved.
-
-        The remaining time is divided equally.
-        """
-        results: list[Result] = []
-        files = self._checkpoints(problems, engine)
-        for one, file in zip_longest(problems, files):
-            until = self.until(len(problems) - len(results))
-            results.append(self.solve(one, engine, deadline=until, checkpoint=file))
-        if all(file.done for file in files):
-            for file in files:
-                file.remove()
-        return results
-
-    def until(self, left: int) -> float:
-        """Return the deadline of the next of the problems that are left."""
-        now = time.monotonic()
-        return now + (self.deadline - now) / left
-
-    def _checkpoints(self, problems: list[Problem], engine: Engine) -> list[Checkpoint]:
-        """Return the checkpoint of each problem, or none if the estimator has none."""
-        estimator = self.estimator
-        if estimator.checkpoint is None:
-            return []
-        data = data_key(self.kernels, estimator.normalize, self.prepared.examples)
-        return checkpoints(estimator.checkpoint, problems, data, engine.n_kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +121,10 @@ class Formulation(ABC):
         if checkpoint is not None:
             try_out(checkpoint, len(self.targets) * (len(self.outputs) if self.shared else 1))
 
+    def workload(self, method: Method) -> Workload:
+        """Return what the engine must serve if the problems are solved by a method."""
+        return Workload([method], self.norms, shared=self.keeps_kernels, fits=self.fits)
+
     @abstractmethod
     def merged(self, merged: MergedExamples) -> Formulation:
         """Return the problems of distinct examples."""
@@ -207,6 +136,11 @@ class Formulation(ABC):
     @abstractmethod
     def solve(self, fit: Fit) -> Solution:
         """Return the solutions of all problems."""
+
+    def after_fit(self, fit: Fit, solution: Solution) -> None:
+        """Set attributes of the estimator that need the engine of the fit, such as calibrators."""
+        optima = [Optimum.of(one) for one in solution.results]
+        fit.estimator._after_fit(fit.prepared, solution.problems, solution.engine, optima)
 
 
 @dataclass(frozen=True, eq=False)

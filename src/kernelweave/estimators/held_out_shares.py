@@ -26,7 +26,7 @@ from ..kernels.compile.normalized_kernels import weighted
 from ..kernels.compile.program import CompiledKernels
 from ..model.model import Model
 from ..norms import Lp
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
 from .held_out_sample import HeldOutSample, trial_of
@@ -68,7 +68,7 @@ def held_out_covariances(
     found = np.zeros((len(problems), weights.shape[1]))
     problems, costs, norm = sample.problems, sample.problems[0].C, Lp(np.inf)
     method = find_method("auto", norm, problems[0].loss, shared=False)
-    fits = len(problems) * len(sample.tests)
+    workload = Workload([method], [norm], fits=len(problems) * len(sample.tests))
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled, examples = trial._normalized(kernels, sample.X, costs)
@@ -76,9 +76,7 @@ def held_out_covariances(
             summed = weighted(compiled, theta)
             if not len(summed.varying):
                 continue
-            prepared = trial._with_engine(
-                summed, examples, costs, [method], [norm], shared=False, fits=fits
-            )
+            prepared = trial._with_engine(summed, examples, costs, workload)
             trainer = FoldTrainer(trial, prepared, trial._deadline)
             for output in range(row, len(problems), len(weights)):
                 problem = replace(problems[output], norm=norm)

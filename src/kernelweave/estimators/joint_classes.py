@@ -16,7 +16,8 @@ from ..problem.crammer_singer import CrammerSingerRisk
 from ..problem.multinomial import MultinomialRisk
 from ..problem.problem import Problem
 from .classes import Classes
-from .formulation import Fit, Formulation, Solution
+from .fit import Fit
+from .formulation import Formulation, Solution
 from .merged_examples import MergedExamples
 
 LARGE = 1_000_000  # number of dual variables from which on a fit warns about its time

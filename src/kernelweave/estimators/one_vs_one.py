@@ -14,7 +14,8 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from ..problem.risk import Risk
 from .classes import Classes
-from .formulation import Fit, Formulation, Solution
+from .fit import Fit
+from .formulation import Formulation, Solution
 from .merged_examples import MergedExamples
 from .pair_trainer import PairTrainer
 
@@ -108,6 +109,9 @@ class OneVsOne(Formulation):
         trainer = PairTrainer(fit, replace(self, classes=self.classes.with_norm(norm)))
         several = fit.prepared.engine.n_kernels > 1  # otherwise there is nothing to share
         return trainer.shared() if self.shared and several else trainer.each()
+
+    def after_fit(self, fit: Fit, solution: Solution) -> None:
+        fit.estimator._calibrate_pairs(fit.prepared, self)
 
     def spread(self, alphas: list[np.ndarray]) -> sp.csr_matrix:
         """Return the alphas of all pairs, each on its own examples, shape (n_pairs, n)."""

@@ -17,7 +17,8 @@ from ..optimization.run import Run
 from ..optimization.start import Uniform
 from ..problem.problem import Problem
 from ..problem.rounding import PairRounding
-from .formulation import Fit, Solution
+from .fit import Fit
+from .formulation import Solution
 
 if TYPE_CHECKING:
     from .one_vs_one import OneVsOne
@@ -64,7 +65,7 @@ class PairTrainer:
             return Solution([result], [problem], engine)
         rounding = PairRounding.of(prepared.rounding, self.pairs.rows)
         prepared = replace(prepared, rounding=rounding, name="class pairs")
-        result = self.fit.solve(self.pairs.joint(), self._engine, prepared)
+        result = replace(self.fit, prepared=prepared).solve(self.pairs.joint(), self._engine)
         return self._solution([result], [result.alpha[part] for part in self._engine.slices])
 
     def _solution(self, results: list[Result], alphas: list[np.ndarray]) -> Solution:
@@ -109,5 +110,5 @@ class PairTrainer:
         prepared.engine.move_to(np.zeros(prepared.engine.n))
         engine = prepared.engine.subset(rows)
         prepared = replace(prepared, rounding=prepared.rounding.part(rows))
-        until = self.fit.until(len(self.pairs.pairs) - number)
-        return self.fit.solve(problem, engine, prepared, deadline=until)
+        fit = self.fit.share(len(self.pairs.pairs) - number)
+        return replace(fit, prepared=prepared).solve(problem, engine)

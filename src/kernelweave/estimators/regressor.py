@@ -21,12 +21,13 @@ from ..model.kernel_values import kernel_values, read_present
 from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .conformal import checked_alpha, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
 from .parameters import check_parameters, is_auto
+from .prepared import Prepared
 from .validation import check_targets, check_weights, one_number, weighed
 
 EPSILON = 0.1  # epsilon="scale" in units of the standard deviation of y

@@ -23,17 +23,20 @@ from ..common.warnings import warn
 from ..engines import Engine
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
-from ..optimization.plan import find_method
+from ..optimization.plan import Workload, find_method
 from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .cross_fit import Optimum
+from .fit import Fit
 from .fold import FoldTrainer
 from .formulation import Solution
+from .prepared import Prepared
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
+Score = Callable[[np.ndarray, np.ndarray], float]  # of decision values and held-out indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,13 @@ class SearchData:
         costs[train] = self.costs_of(train)
         posed = self.pose(costs, train, C, norm)
         return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
+
+    def costs(self, norm: Norm) -> np.ndarray:
+        """Return the weight of each example in statistics, shape (n,): its largest cost."""
+        # Pairs of classes have costs for their own examples only.
+        posed = self.problems_of(np.arange(len(self.y)), 1.0, norm)
+        largest = [one.C.reshape(one.n_outputs, -1).max(axis=0) for one in posed]
+        return np.asarray(np.max(largest, axis=0))
 
     def score(self, scorer: Callable[..., float], values: np.ndarray, test: np.ndarray) -> float:
         """Return the score of decision values, shape (t, n_outputs), of held-out examples."""
@@ -146,6 +156,36 @@ class Grid:
         return [-np.nan_to_num(norm.exponent, posinf=np.inf) for norm in self.norms]
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A set of kernels, and its scores on the grid.
+
+    Attributes
+    ----------
+    kernels : list of Kernel
+    prepared : Prepared
+    scores : ndarray of shape (n_norms, n_Cs, n_folds)
+        NaN where a C was not tried.
+    at : tuple of two ints
+        The chosen point: indices of its norm and C.
+    """
+
+    kernels: list[Kernel]
+    prepared: Prepared
+    scores: np.ndarray
+    at: tuple[int, int]
+
+    @property
+    def best(self) -> np.ndarray:
+        """Scores of the chosen point, shape (n_folds,)."""
+        return np.asarray(self.scores[self.at])
+
+    @property
+    def mean(self) -> float:
+        """Mean score of the chosen point."""
+        return float(self.best.mean())
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
     """Methods shared by both searches: score a grid on folds, and fit at the best point."""
@@ -158,49 +198,47 @@ class Search(MKLEstimator):
     def _search(self, data: SearchData, Cs: Iterable[float]) -> None:
         """Choose norm and C, and store the final model."""
         grid, splits = Grid.of(self.norms, Cs), self._splits(data.X, data.y, data.groups)
-        everyone = np.arange(len(data.y))
-        first = data.problems_of(everyone, grid.Cs.max(), grid.norms[0])
-        # Pairs of classes have costs for their own examples only.
-        posed = data.problems_of(everyone, 1.0, grid.norms[0])
-        every = np.max([one.C.reshape(one.n_outputs, -1).max(axis=0) for one in posed], axis=0)
-        shared = first[0].n_outputs > 1
-        methods = [
-            find_method(self.solver, one, first[0].loss, shared=shared) for one in grid.norms
-        ]
         score = partial(data.score, self._scorer())
-        kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
         with single_threaded_blas():
-            fits = len(first) * len(splits) * grid.Cs.size
-            candidates = {"given": kernels} if kernels else self._alternatives(data.X, every)
-            self.candidates_ = []
-            best: tuple[int, int] | None = None
-            simplest, Cs_tried = set(next(iter(candidates.values()))), np.arange(len(grid.Cs))
-            for name, chosen in candidates.items():
-                if self.candidates_ and simplest <= set(chosen):
-                    Cs_tried = np.flatnonzero(grid.Cs == self.candidates_[0]["C"])
-                ready = self._prepare(
-                    chosen, data.X, every, methods, grid.norms, shared=shared, fits=fits
-                )
-                scores = np.full((*grid.shape, len(splits)), np.nan)
-                tried = Grid(grid.norms, grid.Cs[Cs_tried])
-                scores[:, Cs_tried] = self._score(tried, ready, splits, data.problems_of, score)
-                at = grid.chosen(scores, self.rule)
-                mean = float(scores[at].mean())
-                self.candidates_.append(
-                    {"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean}
-                )
-                if best is None or better(scores[at], self.scores_[best]):
-                    prepared, best = ready, at
-                    self.scores_: np.ndarray = scores
-                    self._default = chosen
-            assert best is not None  # there is at least one candidate
-            self.best_score_ = float(self.scores_[best].mean())
-            self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-            problems = data.problems_of(everyone, self.C_, grid.norms[best[0]])
-            problems, engine = prepared.suited(problems)
-            results = self._solve_all(prepared, problems, engine)
-        self._learn(prepared, Solution(results, problems, engine))
-        self._after_fit(prepared, problems, engine, [Optimum.of(one) for one in results])
+            trial = self._best_trial(data, grid, splits, score)
+            self._default, self.scores_, self.best_score_ = trial.kernels, trial.scores, trial.mean
+            norm, C = trial.at
+            self.norm_, self.C_ = list(self.norms)[norm], float(grid.Cs[C])
+            problems = data.problems_of(np.arange(len(data.y)), self.C_, grid.norms[norm])
+            problems, engine = trial.prepared.suited(problems)
+            results = self._solve_all(trial.prepared, problems, engine)
+        self._learn(trial.prepared, Solution(results, problems, engine))
+        optima = [Optimum.of(one) for one in results]
+        self._after_fit(trial.prepared, problems, engine, optima)
+
+    def _best_trial(self, data: SearchData, grid: Grid, splits: list[Split], score: Score) -> Trial:
+        """Return the best set of kernels with its scores; set ``candidates_``."""
+        kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
+        costs, workload = data.costs(grid.norms[0]), self._workload(data, grid, len(splits))
+        candidates = {"given": kernels} if kernels else self._alternatives(data.X, costs)
+        simplest, tried = set(next(iter(candidates.values()))), np.arange(len(grid.Cs))
+        self.candidates_, best = [], None
+        for name, chosen in candidates.items():
+            if self.candidates_ and simplest <= set(chosen):
+                tried = np.flatnonzero(grid.Cs == self.candidates_[0]["C"])
+            prepared = self._prepare(chosen, data.X, costs, workload)
+            scores = np.full((*grid.shape, len(splits)), np.nan)
+            part = Grid(grid.norms, grid.Cs[tried])
+            scores[:, tried] = self._score(part, prepared, splits, data.problems_of, score)
+            trial = Trial(chosen, prepared, scores, grid.chosen(scores, self.rule))
+            C = float(grid.Cs[trial.at[1]])
+            self.candidates_.append({"kernels": name, "C": C, "score": trial.mean})
+            if best is None or better(trial.best, best.best):
+                best = trial
+        assert best is not None  # there is at least one candidate
+        return best
+
+    def _workload(self, data: SearchData, grid: Grid, folds: int) -> Workload:
+        """Return what an engine must serve: every point of the grid, on every fold."""
+        first = data.problems_of(np.arange(len(data.y)), grid.Cs.max(), grid.norms[0])
+        loss, shared = first[0].loss, first[0].n_outputs > 1
+        methods = [find_method(self.solver, one, loss, shared=shared) for one in grid.norms]
+        return Workload(methods, grid.norms, shared, len(first) * folds * grid.Cs.size)
 
     def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""
@@ -214,7 +252,7 @@ class Search(MKLEstimator):
         """Solve the problems one after the other."""
         with self._live_line() as watch:
             return [
-                self._solve(one, engine, prepared, deadline=self._deadline(), watch=watch)
+                Fit(self, prepared, deadline=self._deadline(), watch=watch).solve(one, engine)
                 for one in problems
             ]
 
@@ -262,7 +300,7 @@ class Search(MKLEstimator):
         prepared: Prepared,
         splits: list[Split],
         problems_of: Callable[[np.ndarray, float, Norm], list[Problem]],
-        score: Callable[[np.ndarray, np.ndarray], float],
+        score: Score,
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (n_norms, n_Cs, n_folds)."""
         scores = np.empty((*grid.shape, len(splits)))

@@ -22,10 +22,11 @@ from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
-from .base import MKLEstimator, Prepared
+from .base import MKLEstimator
 from .cross_fit import Optimum
 from .formulation import Outputs
 from .parameters import check_parameters
+from .prepared import Prepared
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
 

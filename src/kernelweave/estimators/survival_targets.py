@@ -21,7 +21,8 @@ def as_survival(y: object) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     y : structured array of shape (n,), or DataFrame with two columns
-        The event is the boolean one of the two; if there is none, the first, with values 0 and 1.
+        The event is the boolean one of the two; if there is none, the one with only 0 and 1, or
+        the first if both are.
 
     Returns
     -------
@@ -34,7 +35,7 @@ def as_survival(y: object) -> tuple[np.ndarray, np.ndarray]:
         If y has another form, or if times are negative or not finite.
     """
     names, fields = _fields(y)
-    if fields[0].dtype != bool and fields[1].dtype == bool:
+    if _likeness_to_events(fields[1]) > _likeness_to_events(fields[0]):
         fields, names = fields[::-1], names[::-1]
     time = fields[1]
     event = _as_events(names[0], fields[0])
@@ -67,6 +68,15 @@ def _fields(y: Any) -> tuple[list[str], list[np.ndarray]]:
         kind = f"an array of shape {y.shape} and type {y.dtype}"
         raise ValueError(f"y must be {ACCEPTED}; got {kind}")
     return list(y.dtype.names), [y[name] for name in y.dtype.names]
+
+
+def _likeness_to_events(values: np.ndarray) -> int:
+    """Return 3 for booleans, 2 for numbers 0 and 1, 1 for no numbers, and 0 for other numbers."""
+    if values.dtype == bool:
+        return 3
+    if values.dtype.kind not in "iuf":
+        return 1
+    return 2 if np.isin(values, (0, 1)).all() else 0
 
 
 def _as_events(name: str, event: np.ndarray) -> np.ndarray:

@@ -73,6 +73,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         If X cannot be read by the kernels, or differs in its columns from the training data.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
+    if hasattr(X, "collect"):
+        raise ValueError("X is a lazy frame, whose rows are not known; pass X.collect()")
     X = unpacked(X)
     if _is_arrow_table(X):
         X = X.to_pandas()
@@ -165,6 +167,12 @@ def _refuse_matrices(X: Data, kernels: object) -> None:
             f"X is a list of {len(X)} matrices; for kernel matrices pass X=Grams(matrices) and "
             "kernels=Precomputed() or None, for several tables of the same examples a dict of them"
         )
+    shape = getattr(X, "shape", ())
+    if len(shape) == 3 and not all_pairwise(kernels):
+        raise ValueError(
+            f"X must have 2 dimensions, but has shape {shape}; for kernel matrices pass "
+            "X=Grams(X) without kernels, for images X.reshape(len(X), -1)"
+        )
 
 
 def _check_names_differ(X: Any) -> None:
@@ -249,9 +257,24 @@ def check_targets(
         targets = targets.astype(float) if numeric else targets
     except ValueError as error:
         text = str(error)
-        raise ValueError(f"y: {text}" if text.startswith("could not convert") else text) from None
+        if text.startswith("could not convert"):
+            text = f"y must contain numbers, but {text}; for classes use a classifier"
+        elif text.startswith("y should be a 1d array"):
+            text = f"{text.rstrip('.')}; fit one estimator for each column of y"
+        raise ValueError(text) from None
+    if not numeric:
+        _refuse_missing_labels(targets)
     check_consistent_length(X, targets)
     return targets
+
+
+def _refuse_missing_labels(y: np.ndarray) -> None:
+    """Raise ValueError for None among labels; scikit-learn finds NaN."""
+    if y.dtype == object and (missing := [label is None for label in y.ravel()]).count(True):
+        raise ValueError(
+            f"y must have a label for every example, but has None for {missing.count(True)} of "
+            f"{len(y)}, first for example {missing.index(True)}; leave these examples out"
+        )
 
 
 def one_number(y: np.ndarray) -> np.ndarray:

@@ -79,7 +79,7 @@ MOST_COLUMNS = 40  # maximum number of columns for a kernel per column
 MOST_PAIRED = 10  # maximum number of columns for a kernel per pair of columns
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
 WORDS = 3  # minimum number of words in a string of text
-WORD = re.compile(r"\w\w+")
+WORD = re.compile(r"\b(?=\w\w)\w*[^\W\d_]\w*")  # two characters or more, one of them a letter
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
 MANY = 40  # minimum number of different strings that hardly repeat
 SEPARATE = 30  # maximum number of columns with one indicator kernel per column
@@ -397,8 +397,8 @@ def _strings(table: Contents, X: Data) -> list[Kernel]:
         warn(
             f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels} and "
             f"are compared by their n-grams of {LETTERS} letters, not as categories; leave out "
-            "identifiers of rows (their kernel may get a large but meaningless weight), give "
-            "categories a categorical dtype, or pass kernels=",
+            "identifiers of rows (their kernel may get a large but meaningless weight), replace "
+            "dates by numbers, give categories a categorical dtype, or pass kernels=",
             UserWarning,
         )
     return kernels + [Unit(NGram(LETTERS, columns=_filled(k, X))) for k in table.unrepeated]

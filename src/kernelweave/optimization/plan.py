@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 from .. import engines
+from ..common.cached_property import cached_property
 from ..engines.base import Engine, TrainingSet
 from ..engines.costs import EngineCosts
 from ..losses import Loss
@@ -254,36 +255,50 @@ def find_method(choice: object, norm: Norm, loss: Loss, *, shared: bool = False)
     return method
 
 
-def choose_engine(
-    training_set: TrainingSet,
-    methods: Sequence[Method],
-    norms: Sequence[Norm],
-    *,
-    shared: bool,
-    fits: int = 1,
-) -> str:
-    """Return the name of the engine that suits the kernels, the examples, and all methods.
+@dataclass(frozen=True)
+class Workload:
+    """The problems that one engine will serve.
 
-    Parameters
+    Attributes
     ----------
+    methods : sequence of Method
+    norms : sequence of Norm
     shared : bool
-        Whether several outputs share their weights.
+        Whether several outputs, each with its own alpha, share their weights.
     fits : int
-        Number of models that will be trained on it.
+        Number of problems that will be solved.
     """
-    M, n = training_set.kernels.n_kernels, training_set.examples.n
-    sparse = all(norm.is_sparse for norm in norms)
-    combines = not shared and all(method.combines for method in methods)
-    if combines and engines.FamilyEngine.serves(training_set):
+
+    methods: Sequence[Method]
+    norms: Sequence[Norm]
+    shared: bool = False
+    fits: int = 1
+
+    @property
+    def combines(self) -> bool:
+        """Whether the outputs of single kernels are not needed."""
+        return not self.shared and all(method.combines for method in self.methods)
+
+    def streams(self, M: int, n: int) -> bool:
+        """Return whether every problem is solved on some of M kernels at a time."""
+        sparse = not self.shared and all(norm.is_sparse for norm in self.norms)
+        return sparse and all(method.streams(M, n) for method in self.methods)
+
+
+def choose_engine(training_set: TrainingSet, workload: Workload) -> str:
+    """Return the name of the engine that suits the kernels, the examples, and the problems."""
+    kernels, n = training_set.kernels, training_set.examples.n
+    if workload.combines and engines.FamilyEngine.serves(training_set):
         return "family"
-    if combines and engines.LinearEngine.serves(training_set):
+    if workload.combines and engines.LinearEngine.serves(training_set):
         return "linear"
-    plain_sum = all(norm.is_plain_sum for norm in norms)
-    if combines and plain_sum and engines.DenseEngine.sums(training_set):
+    plain_sum = all(norm.is_plain_sum for norm in workload.norms)
+    if workload.combines and plain_sum and engines.DenseEngine.sums(training_set):
         return "plain sum"
-    if not shared and sparse and all(method.streams(M, n) for method in methods):
+    if workload.streams(kernels.n_kernels, n):
         return "streamed"
-    return "stacked" if fits > 1 and engines.StackedEngine.serves(training_set) else "dense"
+    several = workload.fits > 1
+    return "stacked" if several and engines.StackedEngine.serves(training_set) else "dense"
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
@@ -437,7 +452,7 @@ class _Planner:
         }
         return steps[name]()
 
-    @property
+    @cached_property
     def _step_name(self) -> str | None:
         """Name of the weight step, None if the weights are fixed."""
         if self.M == 1:
@@ -460,7 +475,7 @@ class _Planner:
         newton = steep and tuning.newton_kernels >= self.M
         return "newton" if newton else "analytic"
 
-    @property
+    @cached_property
     def _accuracy(self) -> Accuracy | None:
         """Accuracy of inner solutions; None for a weight step after every working set."""
         accuracy = self.method.accuracy
@@ -479,7 +494,7 @@ class _Planner:
             return accuracy
         return replace(accuracy, outer_share=self.tuning.outer_share)
 
-    @property
+    @cached_property
     def _joint(self) -> bool:
         inner = self._inner(self.costs.part_products)
         return (
@@ -490,24 +505,24 @@ class _Planner:
             and self.tuning.joint_from <= self.problem.norm.exponent < np.inf
         )
 
-    @property
+    @cached_property
     def _at_once(self) -> bool:
         """Whether methods that change all alphas at once, such as Newton-CG, are allowed."""
         single = self.problem.n_outputs == 1
         return single and self.options.working_set == "auto" and self.n > self.costs.block
 
-    @property
+    @cached_property
     def _size(self) -> int:
         working_set = self.options.working_set
         return working_set if isinstance(working_set, int) else self.costs.block
 
-    @property
+    @cached_property
     def _sets(self) -> WorkingSets:
         costs, tuning = self.costs, self.tuning
         accuracy = tuning.one_kernel if self.M == 1 else tuning.several_kernels
         return WorkingSets(self._size, costs.free_weights, costs.cached_values, accuracy)
 
-    @property
+    @cached_property
     def _grows(self) -> bool:
         """Whether active sets grow from a sample."""
         risk = self.problem.risk
@@ -520,7 +535,7 @@ class _Planner:
         many = self.n > self.tuning.active_sets.many_examples and self.problem.n_outputs == 1
         return zero and many and not complete
 
-    @property
+    @cached_property
     def _samples(self) -> bool:
         """Whether the first weights come from a sample."""
         accuracy = self._accuracy

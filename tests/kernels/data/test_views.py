@@ -128,6 +128,8 @@ def test_patients_are_matched_by_their_labels():
         Views.aligned({"a": a.loc[["ann", "ann"]]})
     with pytest.raises(ValueError, match="must be a pandas DataFrame"):
         Views.aligned({"a": np.eye(2)})
+    with pytest.warns(UserWarning, match=r"'b' has no row for any of the 2 labels.*absent for all"):
+        Views.aligned({"a": a, "b": b.reset_index(drop=True)}, a.index[:2])
 
 
 class Halved(TransformerMixin, BaseEstimator):

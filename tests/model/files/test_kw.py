@@ -129,7 +129,7 @@ def test_a_file_cut_in_half_is_refused(X, tmp_path):
     path = tmp_path / "m.kw"
     MKLClassifier().fit(X, X[:, 0] > 0).save(path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(ValueError, match="is not a kernelweave model"):
+    with pytest.raises(ValueError, match="is not a kernelweave model: it is no complete zip"):
         load(path)
 
 

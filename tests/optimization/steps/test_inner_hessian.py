@@ -8,7 +8,8 @@ from kernelweave.engines import DenseEngine, FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.kkt_system import value_hessian
+from kernelweave.optimization.steps.inner_hessian import InnerHessian, extrapolated
 from kernelweave.problem.problem import Problem
 
 N, M = 90, 5
@@ -44,13 +45,46 @@ def test_hessian_is_that_of_the_free_examples(case, kind):
 
 
 @pytest.mark.parametrize(("most", "every"), [(29, 2), (14, 3)])
-def test_every_kth_free_example_counts_k_times_above_the_limit(most, every, case):
+def test_hessian_is_extrapolated_from_every_kth_free_example_above_the_limit(most, every, case):
     kernel, X, theta, problem, alpha = case
     engine = FamilyEngine.of(training_set(kernel, X))
     engine.move_to(alpha)
-    wanted = every * slow_hessian(kernel(X), alpha, theta, np.arange(60, N, every))
+    sample, half = (
+        k * slow_hessian(kernel(X), alpha, theta, np.arange(60, N, k)) for k in (every, 2 * every)
+    )
+    wanted = extrapolated(sample, half, np.log2(every))
     found = InnerHessian(most)(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("copies", [2, 4, 7])
+def test_extrapolation_is_exact_for_copies_and_for_independent_examples(copies, rng):
+    outputs, kernel = rng.normal(size=(M, 40)), np.zeros((40, 40))
+    outputs[:, 1::2] = outputs[:, ::2]  # the half has one of each pair of copies
+    for shares in (0.0, 1.0):
+        kernel[:] = shares * np.kron(np.eye(20), np.ones((2, 2)))
+        curvature = np.full(40, 1.0 - 0.999999 * shares)
+        whole = copies * value_hessian(kernel, curvature, outputs, fixed_sum=False)
+        half = (
+            2
+            * copies
+            * value_hessian(kernel[::2, ::2], curvature[::2], outputs[:, ::2], fixed_sum=False)
+        )
+        found = extrapolated(whole, half, np.log2(copies))
+        np.testing.assert_allclose(found, whole / copies**shares, rtol=1e-4, atol=1e-4)
+
+
+def test_extrapolation_lies_between_the_limits_in_every_direction(rng):
+    half = np.cov(rng.normal(size=(M, 9)))
+    half[-1] = half[:, -1] = 0.0  # a direction that the half has not seen
+    whole = np.cov(rng.normal(size=(M, 20)))
+    found = extrapolated(whole, half, 3.0)
+    assert np.linalg.eigvalsh(whole - found).min() > -1e-9
+    assert np.linalg.eigvalsh(found - whole / 8).min() > -1e-9
+
+
+def test_extrapolation_of_no_response_is_none():
+    np.testing.assert_array_equal(extrapolated(np.zeros((3, 3)), np.zeros((3, 3)), 2.0), 0.0)
 
 
 def test_recorded_products_replace_the_kernel_matrix(case, monkeypatch):

@@ -334,4 +334,7 @@ def as_kernel(kernel: object) -> Kernel:
         )
     shown = repr(kernel)
     shown = shown if len(shown) <= 60 else f"a {what}"
-    raise ValueError(f"kernels must be {ACCEPTED}, not {shown}")
+    raise ValueError(
+        f"kernels must be {ACCEPTED}, not {shown}; kernels are in kernelweave.kernels: RBF(), "
+        "Precomputed()"
+    )

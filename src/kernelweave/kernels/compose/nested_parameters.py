@@ -98,7 +98,7 @@ def with_params(
     Raises
     ------
     ValueError
-        If `values` does not have a name.
+        If `values` does not have a name, or a value with a part to be replaced has no parts.
     """
     changed = dict(values)
     for name, value in sorted(params.items(), key=lambda one: one[0].count("__")):
@@ -106,6 +106,11 @@ def with_params(
         if first not in changed:
             raise ValueError(
                 f"{owner} has no parameter {first!r}; it has {', '.join(map(repr, changed))}"
+            )
+        if rest and not isinstance(changed[first], Nested) and not by_name(changed[first]):
+            raise ValueError(
+                f"{owner}: {first}={changed[first]!r} has no parameter {rest!r}; pass a kernel "
+                f"that has it, such as {first}=RBF()"
             )
         changed[first] = _with_part(changed[first], rest, value, owner) if rest else value
     return changed

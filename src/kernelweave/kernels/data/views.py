@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils import _safe_indexing
 
 from ...common.types import Data
+from ...common.warnings import warn
 
 
 class Views:
@@ -89,7 +90,7 @@ class Views:
         -------
         Views
             Examples that a table does not have are rows of NaN. Its attribute ``index`` contains
-            the labels.
+            the labels. A warning names tables that have none of the labels.
 
         Raises
         ------
@@ -115,6 +116,14 @@ class Views:
             raise ValueError(
                 f"Views.aligned: no table has a row for {lost[0]!r}; remove the label from index"
             )
+        for name, table in tables.items():
+            if len(table) and not table.index.isin(list(index)).any():
+                warn(
+                    f"Views.aligned: {name!r} has no row for any of the {len(index)} labels of "
+                    f"index, so that it is absent for all examples; its labels are like "
+                    f"{table.index[0]!r}, those of index like {index[0]!r}",
+                    UserWarning,
+                )
         return cls(found, index=list(index))
 
     @property

@@ -24,6 +24,7 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -158,6 +159,9 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> FittedEst
             return read_lsgkm(file) if foreign else _loaded(file, key)
         except MemoryError:
             raise
+        except BadZipFile as error:
+            advice = "it is no complete zip archive; pass a file that `save` has written"
+            raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {advice}") from error
         except Exception as error:  # a damaged file can cause any exception
             kind = "model of LS-GKM" if foreign else "kernelweave model"
             reason = str(error) or type(error).__name__

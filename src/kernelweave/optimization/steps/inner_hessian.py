@@ -3,7 +3,9 @@
 With f free examples, their outputs G, (f, M), and A = K + diag(curvature) it is G' X, where
 A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f the matrix
 A is too large, and the Hessian is estimated from every k-th free example, each of which counts k
-times. Without this factor the Hessian would be too small, and the weights would oscillate.
+times. That would be right if examples responded independently. Responses of similar examples share
+one effect, and the estimate decreases with the size of the sample: it is extrapolated from that of
+half of the sample to all free examples, for each direction of the weights.
 
 If matrix-vector products with K were computed on the way to alpha, they give a low-rank model of K
 (`engines.recorded_products`), which is as good as a sample and costs nothing.
@@ -21,6 +23,7 @@ from ...problem.problem import Problem
 from ..inner.violations import strictly_inside
 from ..kkt_system import value_hessian
 
+RANK = 1e-9  # eigenvalues of a Hessian, relative to the largest one, that are rounding
 CHUNK = 10_000  # examples whose rows are copied at a time
 
 
@@ -57,7 +60,35 @@ class InnerHessian:
         curvature = problem.term.take(free).curvature(engine.alpha[free])
         kernel = engine.block(free, weights)
         outputs, fixed_sum = kernel_blocks(engine).outputs_at(free), problem.risk.has_intercept
-        return value_hessian(kernel, curvature, outputs, fixed_sum=fixed_sum) * times
+        hessian = value_hessian(kernel, curvature, outputs, fixed_sum=fixed_sum)
+        if times == 1:
+            return hessian
+        kernel, curvature, outputs = kernel[::2, ::2], curvature[::2], outputs[:, ::2]
+        half = value_hessian(kernel, curvature, outputs, fixed_sum=fixed_sum)
+        return times * extrapolated(hessian, 2.0 * half, np.log2(times))
+
+
+def extrapolated(hessian: np.ndarray, half: np.ndarray, doublings: float) -> np.ndarray:
+    """Return a Hessian extrapolated to larger samples, shape (M, M).
+
+    In each generalised eigenvector of the two estimates, every doubling of the sample divides the
+    estimate by the same number: 1 if examples respond independently, 2 if they are copies.
+
+    Parameters
+    ----------
+    hessian, half : ndarrays of shape (M, M)
+        Estimates from a sample, and from every other of its examples, which count twice.
+    doublings : float
+        Logarithm of the number of all examples relative to the sample, to base 2.
+    """
+    values, vectors = np.linalg.eigh(hessian)
+    there = values > RANK * values[-1]
+    root = vectors[:, there] * np.sqrt(values[there])
+    inverse = vectors[:, there] / np.sqrt(values[there])
+    decrease, directions = np.linalg.eigh(inverse.T @ half @ inverse)
+    decrease = np.clip(decrease, 1.0, 2.0)  # independent responses, and copies
+    scaled = root @ directions * np.sqrt(decrease**-doublings)
+    return np.asarray(scaled @ scaled.T)
 
 
 def recorded_hessian(
