@@ -56,6 +56,21 @@ class StreamedEngine(Engine):
         smaller.move_to(self._alpha[examples])
         return smaller
 
+    def among(self, kernels: np.ndarray) -> StreamedEngine:
+        """Return an engine for some of the kernels that caches no outputs of single ones.
+
+        Parameters
+        ----------
+        kernels : ndarray of shape (k,)
+
+        Returns
+        -------
+        StreamedEngine
+        """
+        part = StreamedEngine(self._training_set.part(kernels))
+        part.move_to(self._alpha)
+        return part
+
     def of_kernels(self, kernels: np.ndarray) -> DenseEngine:
         """Return an engine for some of the kernels, with cached outputs.
 

@@ -27,7 +27,13 @@ from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.methods import sifting
 from kernelweave.optimization.methods.optimality import optimality
-from kernelweave.optimization.methods.sifting import FEW, SiftedKernels, first_guess, sift
+from kernelweave.optimization.methods.sifting import (
+    FEW,
+    SiftedKernels,
+    among_some,
+    first_guess,
+    sift,
+)
 from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.sparsity import DropSmallWeights
@@ -217,6 +223,54 @@ def test_sifted_optimum_is_that_of_all_kernels(loss, norm, solver, case, few_exa
     assert result.dual == pytest.approx(dual, rel=1e-9)
     assert gap <= 1e-4 + 1e-9
     np.testing.assert_array_equal(stream.alpha, result.alpha)
+
+
+@pytest.fixture
+def some_first(few_examples, monkeypatch):
+    """A third of the kernels are sifted before all of them."""
+    monkeypatch.setattr(sifting, "MANY", 10)
+    monkeypatch.setattr(sifting, "SHARE", 3)
+
+
+@every_norm
+@every_loss
+def test_optimum_is_the_same_if_some_kernels_are_sifted_first(loss, norm, case, some_first):
+    problem, X = case(loss, norm)
+    engine = dense(KERNELS, X, "unit")
+    expected = SCHEDULES["newton"].solve(problem, engine, begin(problem, engine), Run.start(1e-5))
+    stream = streamed(X)
+    sifted = SiftedKernels(SOLVERS["newton"])
+    result = sifted.solve(problem, stream, begin(problem, stream), Run.start(1e-4))
+    assert result.converged
+    assert result.primal == pytest.approx(expected.primal, rel=1.1e-4)
+    assert naive_mkl.certificate(kernel_matrices(X), problem, result)[2] <= 1e-4 + 1e-9
+
+
+def test_sample_of_some_kernels_has_the_largest_norms_and_a_feasible_alpha(case, some_first):
+    problem, X = case(losses.SquaredHinge(), NORMS[1])
+    engine, run = streamed(X), Run.start(1e-3)
+    weights = begin(problem, engine)
+    weights, chosen = among_some(
+        SOLVERS["newton"].solve, problem, engine, weights, run, np.array([4, 7])
+    )
+    some = np.union1d(sifting.spread(np.arange(M), M // 3), [4, 7])
+    assert np.isin(chosen, some).all()
+    assert np.isin(np.flatnonzero(weights), chosen).all()
+    height = engine.quadratic() / problem.norm.costs(M)
+    assert some[height[some].argmax()] in chosen
+    assert engine.alpha.sum() == pytest.approx(problem.tau, abs=1e-9)
+    assert run.budget.used > 0
+    assert not run.log.entries
+
+
+def test_sifting_some_kernels_first_keeps_the_budget(case, some_first):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    for most in (1, 3):
+        engine = streamed(X)
+        weights, run = begin(problem, engine), Run.start(1e-9, most)
+        result = SiftedKernels(SOLVERS["newton"]).solve(problem, engine, weights, run)
+        assert not result.converged
+        assert result.n_iter <= most
 
 
 @every_solver

@@ -4,7 +4,10 @@ At p = 1 few kernels have weight, and the dual value depends on the others only 
 problem is solved on a sample of the kernels. One pass over all kernels then certifies the model for
 the full problem, and some of the kernels that violate their KKT condition join the sample.
 
-The first sample comes from a few hundred examples, on which all kernels together cost little.
+The first sample comes from a few hundred examples, on which all kernels together cost little. With
+thousands of kernels, weight steps first solve the problem among one of 16 kernels, evenly spaced,
+by sifting as well. Passes over these cost little, and leave few passes over all (partial pricing in
+the simplex method).
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ MOST_KERNELS = 2000  # maximum number of kernels
 MOST_FOR_STEPS = 120  # the same if weight steps need M^3 operations
 FEW = 8  # minimum number of kernels in the first sample
 GUESS_TOL = 1e-2  # relative duality gap
+# The first sifting, among some of the kernels.
+MANY = 5000  # minimum number of kernels
+SHARE = 16  # one kernel of so many takes part
 
 Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
@@ -124,12 +130,12 @@ class SiftedKernels:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        likely = np.flatnonzero(weights)
+        solve, likely = self.solver.solve, np.flatnonzero(weights)
         if len(likely) == len(weights):  # not a warm start with sparse weights
-            weights, likely = first_guess(self.solver.solve, problem, engine, run, MOST_FOR_STEPS)
-        return sift(
-            self.solver.solve, problem, engine, weights, run, likely, highest, early_tol=EARLY_TOL
-        )
+            weights, likely = first_guess(solve, problem, engine, run, MOST_FOR_STEPS)
+            if len(weights) >= MANY:
+                weights, likely = among_some(solve, problem, engine, weights, run, likely)
+        return sift(solve, problem, engine, weights, run, likely, highest, early_tol=EARLY_TOL)
 
 
 def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
@@ -187,6 +193,51 @@ def first_guess(
     if not engine.alpha.any():
         engine.change(idx, result.alpha)
     return placed(result.weights, tried, engine.n_kernels), tried[likely]
+
+
+def among_some(
+    solve: Solve,
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    run: Run,
+    chosen: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights and a sample of kernels, from sifting among one of `SHARE` kernels.
+
+    The engine is moved to that solution.
+
+    Parameters
+    ----------
+    solve : callable
+        Solves p = 1 on a sample, whose outputs are cached.
+    problem : Problem
+    engine : StreamedEngine
+    weights : ndarray of shape (M,)
+        Initial weights.
+    run : Run
+    chosen : ndarray of int
+        First sample of kernels, sorted. They take part in any case.
+
+    Returns
+    -------
+    weights : ndarray of shape (M,)
+    kernels : ndarray of int, sorted
+        The kernels with weight, and a few with the largest s_m / c_m.
+    """
+    M = engine.n_kernels
+    some = np.union1d(spread(np.arange(M), M // SHARE), chosen)
+    part, small = _streamed(engine).among(some), replace(problem, norm=problem.norm.among(some))
+    inner, first = (
+        run.unobserved(run.tol, run.budget.iterations_left),
+        np.searchsorted(some, chosen),
+    )
+    result = sift(solve, small, part, weights[some], inner, first, highest, early_tol=EARLY_TOL)
+    run.budget.used += result.n_iter
+    engine.move_to(result.alpha)
+    height = part.quadratic() / small.norm.costs(len(some))
+    likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
+    return placed(result.weights, some, M), some[likely]
 
 
 def _streamed(engine: Engine) -> StreamedEngine:
