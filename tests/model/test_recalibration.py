@@ -39,6 +39,9 @@ CASES = {
     "shared weights": (
         MKLClassifier(KERNELS, multi_class="ovr", share_weights=True, calibrate="sigmoid"),
         X, np.arange(90) % 3, WEIGHTS),
+    "pairs of classes, merged examples": (
+        MKLClassifier(KERNELS, multi_class="ovo", calibrate="sigmoid"),
+        TWICE, np.arange(120) % 3, None),
     "several labels": (MKLClassifier(KERNELS, calibrate="sigmoid"), X, (X > 0) * 1, None),
     "search": (MKLClassifierCV(KERNELS, norms=(1, 2), Cs=(1.0,), cv=2, calibrate="sigmoid"),
                X, two, None),

@@ -100,10 +100,10 @@ class MKLEstimator(FittedEstimator):
             workload = formulation.workload(method)
             prepared = self._prepare(chosen, X, formulation.costs, workload)
             formulation = formulation.scaled(factor)
-            solution = formulation.solve(Fit(self, prepared, kernels, deadline, watch))
+            fit = Fit(self, prepared, kernels, deadline, watch)
+            solution = formulation.solve(fit)
         self._learn(prepared, solution, merged)
-        optima = [Optimum.of(one) for one in solution.results]
-        self._after_fit(prepared, solution.problems, solution.engine, optima)
+        formulation.after_fit(fit, solution)
         if kernels is None and self._chooses and formulation.explained:
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor

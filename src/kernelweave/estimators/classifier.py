@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
+from ..common.core import single_threaded_blas
 from ..engines import Engine
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.linear import Linear
@@ -36,6 +37,7 @@ from .formulation import Formulation, Outputs
 from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
+from .pair_calibration import coupled, held_out_values, pair_calibrators
 from .parameters import check_parameters, is_auto
 from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
@@ -85,6 +87,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     fit_intercept: bool = True
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
+    _calibrates_pairs: ClassVar[bool] = False  # searches have no held-out values of pairs
 
     def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and the index of the class of each example, shape (n,)."""
@@ -129,12 +132,16 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                 f"one with multi_class='ovo', but {classes[absent].tolist()} have none; remove "
                 "their examples, or pass multi_class='ovr'"
             )
-        for name, value in (("calibrate", self.calibrate), ("checkpoint", self._checkpoint)):
-            if value is not None:
-                raise ValueError(
-                    f"{name} must be None with multi_class='ovo', got {value!r}; pass "
-                    "multi_class='ovr'"
-                )
+        if self._checkpoint is not None:
+            raise ValueError(
+                f"checkpoint must be None with multi_class='ovo', got {self._checkpoint!r}; pass "
+                "multi_class='ovr'"
+            )
+        if self.calibrate is not None and not self._calibrates_pairs:
+            raise ValueError(
+                f"calibrate must be None for a search with multi_class='ovo', got "
+                f"{self.calibrate!r}; calibrate an MKLClassifier with the norm and C that it found"
+            )
         if not self._local:
             raise ValueError(
                 "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
@@ -297,18 +304,15 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         -------
         ndarray of shape (n, n_classes)
             Columns follow ``classes_``. Probabilities of one against the rest are divided by their
-            sum. Multilabel models have one probability for each label.
+            sum. Those of pairs of classes are coupled (Wu, Lin and Weng, 2004), as in
+            scikit-learn's SVC; they may rank classes differently from the votes of `predict`.
+            Multilabel models have one probability for each label.
 
         Raises
         ------
         AttributeError
             If the loss is not logistic and `calibrate` is None.
         """
-        if self._in_pairs:
-            raise ValueError(
-                "predict_proba requires multi_class='ovr' or 'joint', got a model of pairs of "
-                "classes; fit with multi_class='joint'"
-            )
         return self._probabilities(self._decide(X))
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
@@ -318,6 +322,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         found = getattr(self, "calibrators_", None)
         each = [expit] * values.shape[1] if found is None else found
         columns = [one(column) for one, column in zip(each, values.T, strict=True)]
+        if self._in_pairs:
+            return coupled(np.column_stack(columns))
         multilabel = getattr(self, "multilabel_", False)
         return probabilities(np.column_stack(columns), multilabel=multilabel)
 
@@ -381,6 +387,20 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         if len(labels) == 1 or (each == 1).all():
             codes = labels[0].astype(int) if len(labels) == 1 else labels.argmax(axis=0)
             self.conformity_ = class_scores(self._probabilities(values.T), codes)
+
+    def _calibrate_pairs(self, prepared: Prepared, pairs: OneVsOne) -> None:
+        """Fit calibrators and conformity scores of pairs of classes, as `_after_fit`."""
+        if self.calibrate is None:
+            return
+        classes = pairs.classes
+        if classes.is_hard_margin:
+            raise ValueError("calibrate must be None for a hard margin, C=inf")
+        tests = self._calibration_tests(len(classes.codes), classes.codes)
+        with single_threaded_blas():
+            values = held_out_values(self, prepared, pairs, tests)
+        weights = classes.costs / classes.costs[classes.costs > 0].mean()
+        self.calibrators_ = pair_calibrators(self.calibrate, values, pairs, weights)
+        self.conformity_ = class_scores(self._probabilities(values.T), classes.codes)
 
     @_WithProbabilities
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -586,6 +606,8 @@ class MKLClassifier(BaseClassifier):
     norm: float | norms.Norm = 2.0
     C: float | str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
+
+    _calibrates_pairs: ClassVar[bool] = True
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None

@@ -24,6 +24,7 @@ from ..optimization.plan import Workload, find_method
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from .cross_fit import Optimum
 from .fit import Fit
 from .merged_examples import MergedExamples, mergeable
 
@@ -135,6 +136,11 @@ class Formulation(ABC):
     @abstractmethod
     def solve(self, fit: Fit) -> Solution:
         """Return the solutions of all problems."""
+
+    def after_fit(self, fit: Fit, solution: Solution) -> None:
+        """Set attributes of the estimator that need the engine of the fit, such as calibrators."""
+        optima = [Optimum.of(one) for one in solution.results]
+        fit.estimator._after_fit(fit.prepared, solution.problems, solution.engine, optima)
 
 
 @dataclass(frozen=True, eq=False)

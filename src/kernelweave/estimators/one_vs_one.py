@@ -110,6 +110,9 @@ class OneVsOne(Formulation):
         several = fit.prepared.engine.n_kernels > 1  # otherwise there is nothing to share
         return trainer.shared() if self.shared and several else trainer.each()
 
+    def after_fit(self, fit: Fit, solution: Solution) -> None:
+        fit.estimator._calibrate_pairs(fit.prepared, self)
+
     def spread(self, alphas: list[np.ndarray]) -> sp.csr_matrix:
         """Return the alphas of all pairs, each on its own examples, shape (n_pairs, n)."""
         support = [np.flatnonzero(alpha) for alpha in alphas]

@@ -129,13 +129,27 @@ class Model:
             The dual variables of all examples, if each result has those of a subset only.
         """
         alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
+        model = cls.without_statistics(compiled, examples, results, merged, alpha)
+        return model._with_statistics(examples, alpha, shares, n_jobs, engine)
+
+    @classmethod
+    def without_statistics(
+        cls,
+        compiled: CompiledKernels,
+        examples: Examples,
+        results: Sequence[Result],
+        merged: MergedExamples | None = None,
+        alpha: sp.csr_matrix | None = None,
+    ) -> Model:
+        """Return the model of the results of a fit without `means` and `deviations`; see `of`."""
+        alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
         n_outputs = alpha.shape[0]
         weights = np.stack([result.weights for result in results])
         used = np.flatnonzero(alpha.getnnz(axis=0))
         support, merged_into, fractions = used, None, None
         if merged is not None:
             support, merged_into, fractions = _members(merged, used)
-        model = cls(
+        return cls(
             compiled=compiled,
             examples=examples.reference(used),
             coef=alpha[:, used].toarray(),
@@ -146,7 +160,6 @@ class Model:
             fractions=fractions,
             shared_weights=len(results) < n_outputs,
         )
-        return model._with_statistics(examples, alpha, shares, n_jobs, engine)
 
     @property
     def n_weight_vectors(self) -> int:
@@ -186,14 +199,23 @@ class Model:
             absent = self._absent_kernels(reading)
             new = self.compiled.read(reading)
             if absent is None:
-                return self._decide(new, n_jobs)
+                return self.decide_examples(new, n_jobs)
             values = np.empty((new.n, len(self.intercept)))
             for missing, rows in patterns(absent):
                 some = new.take(rows)
-                values[rows] = self._at_mean(missing, extrapolate)._decide(some, n_jobs)
+                values[rows] = self._at_mean(missing, extrapolate).decide_examples(some, n_jobs)
             return values
 
-    def _decide(self, new: Examples, n_jobs: int) -> np.ndarray:
+    def decide_examples(self, new: Examples, n_jobs: int) -> np.ndarray:
+        """Return the decision values of prepared examples, shape (n, n_outputs).
+
+        Parameters
+        ----------
+        new : Examples
+            n examples as the kernels read them.
+        n_jobs : int
+            Number of threads.
+        """
         values: np.ndarray = self._decision.decide(new.side, n_jobs).T + self.intercept
         return values
 

@@ -9,7 +9,7 @@ without changing decision values. Folds are trained again, from the same start.
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -18,6 +18,7 @@ from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..estimators.cross_fit import Optimum
 from ..estimators.merged_examples import MergedExamples
+from ..estimators.one_vs_one import OneVsOne
 from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
@@ -27,6 +28,7 @@ from .model import Model
 
 if TYPE_CHECKING:
     from ..estimators.base import MKLEstimator
+    from ..estimators.classifier import BaseClassifier
     from ..problem.problem import Problem
 
 HAZARD = ("event_times_", "cumulative_baseline_hazard_")
@@ -68,7 +70,10 @@ def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Proble
             delattr(again, name)
     if isinstance(again, BaseSurvival) or getattr(model, "calibrate", None) is not None:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # altered models
-            _calibrate(again, X, y, problems)
+            if getattr(again, "multi_class_", "ovr") == "ovo":
+                _calibrate_pairs(again, X, y, problems)
+            else:
+                _calibrate(again, X, y, problems)
     return again
 
 
@@ -94,6 +99,23 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
         alpha = _alpha(fitted, merged, len(costs)).reshape(len(suited), -1)
         optima = [Optimum(*pair) for pair in zip(alpha, weights, strict=True)]
     again._after_fit(prepared, suited, engine, optima)
+
+
+def _calibrate_pairs(again: BaseClassifier, X: Any, y: Any, problems: list[Problem]) -> None:
+    """Set the attributes that come from cross-fitting of pairs of classes."""
+    fitted, first = again._model, problems[0]
+    costs = np.max([problem.C for problem in problems], axis=0)
+    codes = again._labels(X, y)[1]
+    formed = again._formulation("ovo", codes, costs, first.norm, len(again.classes_))
+    if fitted.merged_into is not None:
+        merged = MergedExamples.of(X, codes, costs)
+        assert merged is not None
+        X, formed = X[merged.chosen], formed.merged(merged)
+    again.verbose = 0
+    examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
+    workload = formed.workload(formed.method(again.solver))
+    prepared = again._with_engine(fitted.compiled, examples, formed.costs, workload)
+    again._calibrate_pairs(prepared, cast(OneVsOne, formed))
 
 
 def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:

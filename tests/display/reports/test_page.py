@@ -83,7 +83,7 @@ def test_all_sections_of_a_classifier(two_classes, tmp_path):
     assert outline.headings == [
         "Kernelweave report", "Data", "Certificate", "Weights", "Contributions",
         "Shapley values", "Kernel alignment", "Held-out examples",
-        "Is learning the weights worth it?", "How it was made",
+        "Comparison with baselines", "Parameters",
     ]  # fmt: skip
     assert "make it" in page
     scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
@@ -105,7 +105,7 @@ def test_a_page_fetches_nothing(two_classes, tmp_path):
 
 def test_a_model_alone_has_a_page(two_classes, tmp_path):
     page = written(tmp_path / "r.html", two_classes[0], title="<b>My & model</b>")
-    assert Outline(page).headings[1:] == ["Certificate", "Weights", "How it was made"]
+    assert Outline(page).headings[1:] == ["Certificate", "Weights", "Parameters"]
     assert "&lt;b&gt;My &amp; model" in page
 
 

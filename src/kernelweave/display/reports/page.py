@@ -138,7 +138,7 @@ def _comparison(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]
     rows += [[name, f"{v.mean():.4f}", f"{v.std():.4f}"] for name, v in found.scores.items()]
     data = {name: values.tolist() for name, values in found.scores.items()}
     return Section(
-        "Is learning the weights worth it?", f"{found.scoring} on the same folds.", rows, [], data
+        "Comparison with baselines", f"{found.scoring} on the same folds.", rows, [], data
     )
 
 
