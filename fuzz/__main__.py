@@ -107,9 +107,8 @@ def by_hypothesis(worker: Worker, report: Report, number: int, seconds: float) -
 
 def _noted(worker: Worker, report: Report, data: bytes) -> bool:
     """Run an input and return whether it is a finding."""
-    started = time.monotonic()
     verdict = worker.judge(data)
-    report.note(data, verdict, time.monotonic() - started)
+    report.note(data, verdict, worker.seconds)
     return verdict.is_finding
 
 

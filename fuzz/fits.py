@@ -63,6 +63,9 @@ def estimator(c: Choices) -> Any:
         parameters["solver"] = solver(c, parameters["norm"], losses.OneClass(), False)
         return cls(**parameters, nu=c.usual(c.integer(1, 100) / 100, ODD_NUMBERS))
     parameters["C"] = c.usual(c.power(-3, 3), [*ODD_NUMBERS, c.power(-300, 300)])
+    parameters["fit_intercept"] = not c.chance(0.1)
+    calibrations = ["sigmoid", "isotonic"] if cls is kw.MKLClassifier else ["residuals"]
+    parameters["calibrate"] = c.usual(None, calibrations, 0.05)
     if cls is kw.MKLRegressor:
         parameters["loss"] = c.pick(REGRESSOR_LOSSES)
         parameters["epsilon"] = c.usual(c.pick([0, 0.1, 1.0]), ODD_NUMBERS)

@@ -6,21 +6,29 @@ import multiprocessing
 import os
 import resource
 import signal
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 from .verdicts import Verdict, judged
 
-SECONDS = 60.0  # longer is a hang
+SECONDS = 60.0  # of CPU time; longer is a hang
+WAITING = 600.0  # seconds without an answer, which are a hang whatever the CPU time
 MEMORY = 3 << 30  # bytes of address space on top of what the process starts with
 LIFE = 5000  # inputs after which a worker is replaced, so that leaks cannot hide behind its limit
 
 
 class Worker:
-    """Runs inputs of one target in a child process."""
+    """Runs inputs of one target in a child process.
+
+    Attributes
+    ----------
+    seconds : float
+        CPU time of the last input.
+    """
 
     def __init__(self, run: Callable[[bytes], None]):
-        self.run = run
+        self.run, self.seconds = run, 0.0
         self._start()
 
     def judge(self, data: bytes) -> Verdict:
@@ -31,12 +39,22 @@ class Worker:
         self._left -= 1
         try:
             self._pipe.send_bytes(data)
-            if not self._pipe.poll(SECONDS):
-                return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s"))
+            used, end = self.cpu_seconds, time.monotonic() + WAITING
+            while not self._pipe.poll(1.0):
+                if self.cpu_seconds - used > SECONDS or time.monotonic() > end:
+                    return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s"))
+            self.seconds = self.cpu_seconds - used
             return self._pipe.recv()
         except (EOFError, OSError):
             self._child.join()
             return self._dead(Verdict("crash", _ending(self._child.exitcode)))
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time that the child process has used."""
+        with open(f"/proc/{self._child.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         """End the worker."""
@@ -53,6 +71,7 @@ class Worker:
         self._left = LIFE
 
     def _dead(self, verdict: Verdict) -> Verdict:
+        self.seconds = SECONDS
         self.close()
         self._start()
         return verdict

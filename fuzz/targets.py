@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import (
     checkpoints,
+    class_fits,
     fits,
     genome_files,
     hard_fits,
@@ -11,6 +12,7 @@ from . import (
     model_files,
     multi_output,
     sequence_files,
+    survival_fits,
     view_fits,
 )
 
@@ -18,6 +20,8 @@ TARGETS = {
     "fits": fits.run,
     "hard_fits": hard_fits.run,
     "view_fits": view_fits.run,
+    "class_fits": class_fits.run,
+    "survival_fits": survival_fits.run,
     "multi_output": multi_output.run,
     "sequence_files": sequence_files.run,
     "genome_files": genome_files.run,

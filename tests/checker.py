@@ -66,7 +66,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     ----------
     K : kernel matrices after normalisation, shape (M, n, n); theta : weights, shape (M,).
     y : targets, shape (n,) or (machines, n): -1 and 1 for margins; not used for one class.
-    C : costs, shape (n,): the C of the estimator times sample and class weights.
+    C : costs, shape (n,) or (machines, n): the C of the estimator times sample and class weights.
     alpha : signed dual variables, shape (n,) or (machines, n).
     bias : a number or (machines,); tau : what alpha (of each machine) must add up to, or None.
     loss : its name; parameter : its epsilon or sigma, where it has one; norm : a `Norm`.
@@ -76,7 +76,8 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     Infeasible : where alpha or theta are not in their sets.
     """
     alpha, y, bias, C, theta = (np.asarray(x, dtype=K.dtype) for x in (alpha, y, bias, C, theta))
-    alpha, y, bias = np.atleast_2d(alpha), np.atleast_2d(y), np.reshape(bias, (-1, 1))
+    alpha, bias = np.atleast_2d(alpha), np.reshape(bias, (-1, 1))
+    y, C = np.broadcast_to(y, alpha.shape), np.broadcast_to(C, alpha.shape)
     if loss in REGRESSION:  # far from 0 sums would lose the digits of y - f
         y, bias = y - bias, 0 * bias
     if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
@@ -93,14 +94,15 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     f = np.einsum("m,mci->ci", theta, g) + bias
     cost = np.sum(C * LOSS[loss](f, y, parameter)) + tau * np.sum(bias)
     paid = C > 0
-    conjugate = CONJUGATE[loss](alpha[:, paid], y[:, paid], C[paid], parameter).sum()
+    conjugate = CONJUGATE[loss](alpha[paid], y[paid], C[paid], parameter).sum()
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
     # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
     missed = bias.ravel() @ (sums - tau)
     primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
     constant = _best_constant if intercept else _zero
-    best = [constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
+    rows = zip(y, C, paid, strict=True) if tau == 0 else []
+    best = [constant(row[some], costs[some], loss, parameter) for row, costs, some in rows]
     return Values(float(primal), float(dual), float(sum(best)))
 
 
@@ -190,7 +192,7 @@ def classes_certificate(K, codes, C, alpha, theta, bias, loss, norm, tau=0.0):
         constant = constant if tau is not None else C.sum() * np.log(len(alpha))
     else:
         cost = C @ ((f + ~own).max(axis=0) - f[codes, each])
-        conjugate = np.sum((C[paid] * (p - 1))[own[:, paid]])
+        conjugate = -np.sum(alpha[:, paid][own[:, paid]])  # C (p_c - 1), without cancellation
         constant = min(C.sum(), 2 * (C.sum() - totals.max())) if tau is not None else C.sum()
     primal = cost + 0.5 * size * (theta @ s)
     dual = -conjugate - bias @ sums - 0.5 * _dual_norm(s, theta, norm)
@@ -214,8 +216,9 @@ def _cox(F, terms):
     """Return value, dual point, Hessian and conjugate at outputs F."""
     value, alpha, hessian, conjugate = 0.0, np.zeros(len(F)), np.zeros((len(F),) * 2), 0.0
     for cost, at_risk, own in terms:
-        hazard = at_risk * np.exp(F - F.max())
-        p, total = hazard / hazard.sum(), np.log(hazard.sum()) + F.max()
+        top = F[at_risk > 0].max()
+        hazard = at_risk * np.exp(np.where(at_risk > 0, F - top, 0.0))
+        p, total = hazard / hazard.sum(), np.log(hazard.sum()) + top
         value += cost * total - own @ F
         alpha += own - cost * p
         hessian += cost * (np.diag(p) - np.outer(p, p))
@@ -236,7 +239,8 @@ def _ranking(F, terms):
     first, second, cost = terms
     short = np.maximum(0, 1 - (F[first] - F[second]))
     n, dual = len(F), 2 * cost * short
-    alpha = np.bincount(first, dual, n) - np.bincount(second, dual, n)
+    weights = dual.astype(float)
+    alpha = np.bincount(first, weights, n) - np.bincount(second, weights, n)
     rows = np.zeros((len(first), n))
     rows[np.arange(len(first)), first], rows[np.arange(len(first)), second] = 1, -1
     hessian = rows.T @ ((2 * cost * (short > 0))[:, None] * rows)

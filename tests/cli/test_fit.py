@@ -172,9 +172,22 @@ def test_options_of_the_fit_reach_the_model(run, table, text, wanted):
     assert "'--normalize'" in run("fit", table, "--normalize", "range", code=2).output
 
 
-def test_an_option_of_another_task_is_named(run, table):
-    call = ["fit", table, "--target", "back", *KERNELS, "--task", "one-class", "-C", 2]
-    assert "-C does not apply to the task one-class" in run(*call, code=2).output
+def test_model_has_no_intercept_on_request(run, table):
+    call = ["fit", table, "--target", "back", *KERNELS, "--no-intercept", "-q"]
+    run(*call, "--save-config", "fit.toml")
+    model = load("model.kw")
+    assert not model.fit_intercept
+    assert model.intercept_ == 0
+    run("fit", table, "--config", "fit.toml", "-q", "-o", "again.kw")
+    assert not load("again.kw").fit_intercept
+
+
+@pytest.mark.parametrize(
+    ("option", "named"), [(["-C", 2], "-C"), (["--no-intercept"], "--no-intercept")]
+)
+def test_an_option_of_another_task_is_named(option, named, run, table):
+    call = ["fit", table, "--target", "back", *KERNELS, "--task", "one-class", *option]
+    assert f"{named} does not apply to the task one-class" in run(*call, code=2).output
 
 
 def test_predictions_are_those_of_the_library(run, table):

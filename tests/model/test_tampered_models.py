@@ -11,16 +11,17 @@ import pytest
 from fuzz.model_files import predictions, predicts_alike, sealed
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival, load, verify
-from kernelweave.kernels import RBF, Linear, Spectrum
+from kernelweave.kernels import RBF, Linear, Spectrum, Substring
 from kernelweave.model.files.kw import DOCUMENT
 
 pd = pytest.importorskip("pandas")
 
-INPUTS = 100  # for each of twelve models: more than 1,000 in all
+INPUTS = 100  # for each of fifteen models: more than 1,000 in all
 FACTORS = (-1.0, 0.0, 0.5, 0.9, 1.1, 2.0, 1e6)
 DIFFERENT = 1e-4  # a decision value that is altered by this fraction of their largest size
 MODELS = ("classes", "merged", "three classes", "shared", "one class", "sequences", "pairs",
-          "table", "sigmoid", "isotonic", "jackknife+", "survival")  # fmt: skip
+          "table", "sigmoid", "isotonic", "jackknife+", "survival",
+          "joint logistic", "joint hinge")  # fmt: skip
 
 
 @functools.cache
@@ -52,6 +53,10 @@ def fitted(name):
                      X, np.arange(30) % 3, other),
         "jackknife+": (squared, X, X[:, 0] ** 2, other),
         "survival": (MKLSurvival(kernels), X, times, other),
+        "joint logistic": (MKLClassifier(kernels, multi_class="joint", loss="logistic"),
+                           X, np.arange(30) % 3, other),
+        "joint hinge": (MKLClassifier(kernels, multi_class="joint"), X, np.arange(30) % 3, other),
+        "substrings": (MKLClassifier(Substring(0.5)), texts[:30], y, texts[30:]),
     }  # fmt: skip
     model, X, y, other = models[name]
     return model.fit(X, y), X, y, other
@@ -97,7 +102,10 @@ def numbers(node):
             yield node, key
 
 
-@pytest.mark.parametrize("name", MODELS)
+SLOW = pytest.param("substrings", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", [*MODELS, SLOW])
 def test_verify_reports_every_model_that_predicts_differently(name, tmp_path):
     model, X, y, new = fitted(name)
     path = tmp_path / "m.kw"

@@ -34,6 +34,11 @@ def logged(*certificates):
     return log
 
 
+def idle(gap, count):
+    """Return certificates with a gap whose dual values change without getting better."""
+    return [certificate(gap, dual=1.0 - 1e-6 * (i % 2)) for i in range(count)]
+
+
 def stalled(log, tuning=TUNING):
     return StoppingRule(1e-3, tuning=tuning).stalled(log, Engine())
 
@@ -66,7 +71,7 @@ def test_target_is_never_below_rounding():
 )
 def test_patience_without_a_better_value_is_a_stall(gap, dual, expected, patience):
     tuning = StallTuning(patience=patience)
-    log = logged(*[certificate(0.1)] * patience)
+    log = logged(*idle(0.1, patience))
     assert not stalled(log, tuning)
     log.add(certificate(gap, dual), THETA)
     assert stalled(log, tuning) == expected
@@ -74,9 +79,25 @@ def test_patience_without_a_better_value_is_a_stall(gap, dual, expected, patienc
 
 def test_few_iterations_are_a_stall_if_rounding_may_make_up_the_gap():
     few = TUNING.noisy_patience + 1
-    assert not stalled(logged(*[certificate(0.1)] * few))
+    assert not stalled(logged(*idle(0.1, few)))
     assert stalled(logged(*[certificate(1e-15)] * few))
     assert not stalled(logged(*[certificate(1e-15)] * (few - 1)))
+
+
+def test_few_iterations_without_any_change_are_a_stall():
+    """Primal values that vary by rounding alone do not pass for progress."""
+    few, primal = TUNING.noisy_patience + 1, [1.4, 1.3, 1.5, 1.25] * 3
+    log = logged(*[values(one, dual=1.0, gap=one - 1.0) for one in primal[: few - 1]])
+    assert not stalled(log)
+    log.add(values(1.25, dual=1.0, gap=0.25), THETA)
+    assert stalled(log)
+
+
+def test_few_iterations_that_change_the_weights_are_no_stall():
+    log = Log(Work())
+    for i in range(TUNING.noisy_patience + 1):
+        log.add(certificate(0.1), THETA * (1.0 + 1e-6 * (i % 2)))
+    assert not stalled(log)
 
 
 def test_values_that_fall_to_rounding_of_zero_are_a_stall():

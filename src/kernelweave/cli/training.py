@@ -202,6 +202,8 @@ def make_estimator(options: Options, data: Data) -> Any:
     parameters = {name: value for name, value in chosen.items() if value is not None}
     if options["normalize"] is not None:
         parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]
+    if options["no_intercept"]:
+        parameters["fit_intercept"] = False
     task = task_of(data, options)
     if options["task"] == "auto" and not (options["quiet"] or options["as_json"]):
         _say_task(task, data)
@@ -211,7 +213,8 @@ def make_estimator(options: Options, data: Data) -> Any:
     kind = kinds[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
     if unfit:
-        option = "-C" if unfit[0] == "C" else f"--{unfit[0].replace('_', '-')}"
+        named = {"C": "-C", "fit_intercept": "--no-intercept"}
+        option = named.get(unfit[0], f"--{unfit[0].replace('_', '-')}")
         raise ValueError(f"{option} does not apply to the task {task}")
     return kind(
         kernels=kernels_for(options["kernels"], data, as_alphabet(options["alphabet"])),

@@ -31,6 +31,7 @@ from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
 
 LOSSES = ("cox", "ranking", "regression")
+LOG_LARGEST = float(np.log(np.finfo(float).max))  # of hazards
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -133,9 +134,14 @@ class BaseSurvival(MKLEstimator):
                 f"hazards and survival functions require loss='cox', got {self.loss!r}; "
                 "predict returns risk scores"
             )
-        factors = np.exp(self.predict(X))
-        times, baseline = self.event_times_, self.cumulative_baseline_hazard_
-        return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
+        with np.errstate(divide="ignore"):  # a hazard of 0
+            logarithms = np.log(self.cumulative_baseline_hazard_)
+        return [
+            StepFunction(
+                self.event_times_, np.exp(np.minimum(risk + logarithms, LOG_LARGEST)), before=0.0
+            )
+            for risk in self.predict(X)
+        ]
 
     def predict_survival_function(self, X: Data) -> list[StepFunction]:
         """Return the probability of survival of each example as a step function of time.

@@ -50,8 +50,8 @@ def confirmed(
     tol : float
         Relative duality gap.
     """
-    if isinstance(problem, HardMarginProblem) or not problem.risk.separates:
-        return result  # no rounding bound is known for rescaled outputs and risk sets
+    if isinstance(problem, HardMarginProblem):
+        return result  # no rounding bound is known for rescaled outputs
     result = judged(problem, engine, result, rounding, tol)
     if result.converged or (result.gap > tol and result.rounding_bound <= NEGLIGIBLE * result.gap):
         return result
@@ -101,6 +101,8 @@ def rounding_error(
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
+    if not problem.risk.separates:
+        return _joint_error(problem, engine, result, dF.ravel(), ds)
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = problem.risk.per_example(result.bias)
@@ -113,6 +115,26 @@ def rounding_error(
     above = second + np.sqrt(slope) + 0.5 * norm_error
     below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, alpha, result.bias)
     return float(above + below + growth * (terms + 2 * regular + conjugates))
+
+
+def _joint_error(
+    problem: Problem, engine: Engine, result: Result, dF: np.ndarray, ds: np.ndarray
+) -> float:
+    """Return what `rounding_error` does, for a risk that is no sum over the examples.
+
+    The risk is evaluated where its gradient, -alpha at the optimum, and all errors of the outputs
+    have the same signs or opposite ones.
+    """
+    risk, norm, theta, alpha = problem.risk, problem.norm, result.weights, engine.alpha
+    F, growth = engine.combined(theta), (1 + np.sqrt(len(alpha))) * UNIT
+    off = np.where(alpha > 0, -1.0, 1.0) * (dF + UNIT * np.abs(F))
+    cost = risk.value(F, result.bias)
+    moved = max(abs(risk.value(F + move, result.bias) - cost) for move in (off, -off))
+    s = np.zeros_like(ds) if norm.is_linear else engine.quadratic()
+    weighted = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
+    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s))
+    sizes = abs(cost) + abs(result.primal) + abs(result.dual)
+    return float(moved + 0.5 * weighted + below + growth * sizes)
 
 
 def loss_errors(

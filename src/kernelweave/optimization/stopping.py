@@ -23,6 +23,9 @@ class StallTuning:
     no_progress : relative decrease of the gap that does not count as progress.
     noise : values are unreliable if the rounding bound exceeds this fraction of the gap. Then
         `noisy_patience` iterations without a relative decrease by `noisy_progress` are enough.
+    still : relative range of the weights, and range of the dual values as part of the distance of
+        primal and dual value, that count as no change; `noisy_patience` models without a change
+        are enough, too.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
     zero : objective that is 0 up to rounding, relative to the largest value.
     inner_rounding : inner problems are not solved below this fraction of the primal value.
@@ -33,6 +36,7 @@ class StallTuning:
     noise: float = 0.25
     noisy_patience: int = 10
     noisy_progress: float = 0.5
+    still: float = 1e-9
     dual_rounding: float = 1e-9
     zero: float = 1e-15
     inner_rounding: float = 1e-12
@@ -67,19 +71,33 @@ class StoppingRule:
         """Return whether further iterations would not improve the last model.
 
         A run stalls after many iterations without progress, after a few if rounding may make up
-        most of the gap, or if both objectives are 0. The engine has the alpha of the last model.
+        most of the gap or nothing changes any more, or if both objectives are 0. The engine has
+        the alpha of the last model.
         """
         tuning, past = self.tuning, log.extremes
         if self._vanished(log) or self._idle(past, tuning.patience, tuning.no_progress):
             return True
-        return self._idle(past, tuning.noisy_patience, tuning.noisy_progress) and self._noisy(
-            log.last, engine
+        return self._idle(past, tuning.noisy_patience, tuning.noisy_progress) and (
+            self._noisy(log.last, engine) or self._still(log)
         )
 
     def _noisy(self, last: Progress, engine: Engine) -> bool:
         """Return whether most of the gap of the last model may be rounding."""
         moved = gap_rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
         return bool(self.tuning.noise * last.gap <= moved)
+
+    def _still(self, log: Log) -> bool:
+        """Return whether the last models have the same weights and the same dual value.
+
+        Then their primal values differ by the rounding errors of the outputs alone. It happens if
+        kernel values are so large that alpha moves by its last decimals only.
+        """
+        last = log.entries[-self.tuning.noisy_patience - 1 :]
+        weights, duals = np.array([one.weights for one in last]), [one.dual for one in last]
+        if np.ptp(weights, axis=0).max() > self.tuning.still * weights.max():
+            return False
+        with np.errstate(invalid="ignore"):  # infinite dual values
+            return bool(np.ptp(duals) <= self.tuning.still * log.extremes[-1].distance)
 
     def _idle(self, past: list[Extremes], count: int, slight: float) -> bool:
         """Return whether the last `count` entries have hardly improved the model.

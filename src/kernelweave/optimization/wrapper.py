@@ -32,6 +32,8 @@ class WrapperTuning:
     ----------
     inner_iterations : maximum number of iterations of one inner problem.
     inner_failures : stalled inner problems in a row after which the fit stops.
+    probes : weights tested in a row while the constant model is optimal for each of them; after
+        more, the dual values that say so are rounding errors.
     inner_decrease : fraction to which the inner gap must fall: otherwise a weight step might be
         repeated at the same alpha.
     good_weights : if better weights would reduce the gap by less than this fraction of the
@@ -40,6 +42,7 @@ class WrapperTuning:
 
     inner_iterations: int = 1000
     inner_failures: int = 3
+    probes: int = 100
     inner_decrease: float = 0.3
     good_weights: float = 0.8
 
@@ -153,13 +156,17 @@ class Wrapper:
             return Iterate.of(certifier, theta, self.step.hessian, solve_inner, run.tol)
 
         iterate = Iterate.of(certifier, weights, self.step.hessian, solve_inner, run.tol)
-        iterations = 0
+        iterations = tested = 0
         while True:
             certificate = certifier.certify(weights, iterate.s)
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine) or failures >= tuning.inner_failures:
                 return run.result(certificate, engine.alpha, weights)
-            if problem.constant_is_optimal(iterate.value):  # for these weights; test others
+            constant = problem.constant_is_optimal(iterate.value)
+            tested = tested + 1 if constant else 0
+            if tested > tuning.probes:
+                return run.result(certificate, engine.alpha, weights)
+            if constant:  # for these weights; test others
                 weights = probes.next(iterate.s)
             elif iterations:
                 due = iterate.gap_due_to_weights(norm, certificate)

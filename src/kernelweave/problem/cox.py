@@ -27,6 +27,7 @@ from .risk import TINY, Response
 
 ROUNDING = 1e-9  # relative error of sums of dual variables
 LEAST_HAZARD = 1e-150  # smallest hazard; its square does not underflow
+LOG_LARGEST = float(np.log(np.finfo(float).max)) - 1.0  # of sums of hazards
 STEP = 4 * np.finfo(float).eps  # relative Newton step that counts as rounding
 
 
@@ -181,6 +182,8 @@ class CoxRisk(JointRisk):
     def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Breslow's estimate of the cumulative hazard of an example whose output is 0.
 
+        Hazards beyond the range of floating point numbers are the largest ones.
+
         Parameters
         ----------
         F : ndarray of shape (n,)
@@ -193,10 +196,11 @@ class CoxRisk(JointRisk):
         cumulative_hazard : ndarray of shape (K,)
         """
         times = self.times
-        top = float(F[times.order].max())  # exp(F) may overflow
-        at_risk = np.cumsum(times.sums(self._weights * np.exp(F[times.order] - top))[::-1])[::-1]
-        events = times.event_sums(self._weights[times.happened])
-        return self.y[times.order[times.start]], np.cumsum(events / at_risk) * np.exp(-top)
+        logs = np.logaddexp.reduceat(np.log(self._weights) + F[times.order], times.start)
+        at_risk = np.logaddexp.accumulate(logs[::-1])[::-1]
+        events = np.log(times.event_sums(self._weights[times.happened]))
+        steps = np.exp(np.minimum(events - at_risk, LOG_LARGEST - np.log(len(events))))
+        return self.y[times.order[times.start]], np.cumsum(steps)
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,); inf outside its domain.

@@ -135,6 +135,21 @@ def test_a_violent_start_does_not_pass_for_progress(rng):
     assert solve(problem, engine, tol=1e-3, max_iter=60).converged
 
 
+def test_start_worse_than_the_constant_model_is_no_centre(rng):
+    """The alphas of the logistic loss start at C / 2, and are no solution to regularise around."""
+    x, y = rng.normal(size=(24, 1)), np.arange(24) % 3 > 0
+    model = MKLClassifier(
+        kernels.Linear(),
+        norm=1,
+        solver="skm",
+        loss="logistic",
+        C=850.0,
+        normalize=None,
+        max_iter=20,
+    ).fit(x, y)
+    assert model.duality_gap_ <= model.tol
+
+
 def test_a_loss_that_is_nearly_a_constraint(rng):
     """The least violation is then most of the primal, and a smaller kappa does not help."""
     X = rng.normal(size=(80, 4))

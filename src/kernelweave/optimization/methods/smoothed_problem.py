@@ -126,7 +126,8 @@ class SmoothedProblem:
         self.q = min(self.engine.n, max(room, 2))
         self._all_blocks: np.ndarray | None = None
         self.refresh()
-        if self.mu.any():
+        better_than_constant = self._certificate(self.theta).gap < 1
+        if self.mu.any() and better_than_constant:
             self._centre(self.theta * self.cost * self.mu.max())
 
     @property
