@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 from numpydoc.validate import validate
@@ -19,7 +20,6 @@ EVERYWHERE = {"GL01", "GL02", "GL03", "GL05", "GL06", "GL07", "GL09", "GL10"} | 
 }
 # Dataclasses document their fields as attributes; some classes refer to parameters of others.
 OF_FUNCTIONS = EVERYWHERE | {"PR01", "RT01"}
-INTERNAL = re.compile(r"\.solvers\.")  # methods of solver objects serve the plan, not users
 
 
 def listed() -> list[str]:
@@ -33,16 +33,19 @@ def listed() -> list[str]:
     return found
 
 
-def methods(name: str) -> Iterator[str]:
-    """Yield the full names of the public methods with docstrings of a class of that name."""
-    place, _, last = name.rpartition(".")
-    thing = getattr(importlib.import_module(place), last)
-    if not inspect.isclass(thing) or INTERNAL.search(name):
-        return
-    for key, member in inspect.getmembers(thing):
-        ours = str(getattr(member, "__module__", "")).startswith("kernelweave.")
-        if ours and not key.startswith("_") and inspect.isroutine(member) and member.__doc__:
-            yield f"{name}.{key}"
+def methods(cls: type) -> Iterator[tuple[str, bool]]:
+    """Yield the names of the public methods and properties of a class, True for properties.
+
+    Members that other packages define are left out.
+    """
+    for key in dir(cls):
+        owner = next((base for base in cls.__mro__ if key in vars(base)), cls)
+        if key.startswith("_") or not owner.__module__.startswith("kernelweave."):
+            continue
+        if isinstance(vars(owner)[key], property | cached_property):
+            yield key, True
+        elif inspect.isroutine(getattr(cls, key)):
+            yield key, False
 
 
 def errors(name: str, codes: set[str]) -> list[str]:
@@ -56,10 +59,14 @@ def main() -> int:
     wrong: list[str] = []
     for name in listed():
         place, _, last = name.rpartition(".")
-        is_class = inspect.isclass(getattr(importlib.import_module(place), last))
+        thing = getattr(importlib.import_module(place), last)
+        is_class = inspect.isclass(thing)
         wrong += errors(name, EVERYWHERE if is_class else OF_FUNCTIONS)
-        for method in methods(name):
-            wrong += errors(method, OF_FUNCTIONS)
+        for method, is_property in methods(thing) if is_class else ():
+            if not inspect.getdoc(getattr(thing, method)):
+                wrong.append(f"{name}.{method}: GL08 The object does not have a docstring")
+            elif not is_property:
+                wrong += errors(f"{name}.{method}", OF_FUNCTIONS)
     print(*wrong, sep="\n", end="\n" if wrong else "")
     return 1 if wrong else 0
 

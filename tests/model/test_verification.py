@@ -230,8 +230,8 @@ def test_examples_are_themselves(kernels, rng):
 
 def test_two_stage_solvers_certify_fixed_weights(rng):
     X, y = examples(rng)
-    assert MODELS["two stages"].fit(X, y).certifies_ == "machine at given weights"
-    assert MODELS["two classes"].fit(X, y).certifies_ == "weights and machine"
+    assert MODELS["two stages"].fit(X, y).certifies_ == "model with fixed weights"
+    assert MODELS["two classes"].fit(X, y).certifies_ == "weights and model"
 
 
 def test_another_of_the_best_intercepts_is_reported():

@@ -452,9 +452,9 @@ def test_fitted_estimators_have_their_plan(data):
     ):
         expected = Plan(engine, Uniform(), Interleaved(sets, Analytic()))
         assert model.fit(X, y).plan_ == expected
-        assert model.plan_.certifies == "weights and machine"
+        assert model.plan_.certifies == "weights and model"
     aligned = MKLClassifier(MIXED, norm=2, solver="alignment").fit(X, y)
-    assert aligned.plan_.certifies == "machine at given weights"
+    assert aligned.plan_.certifies == "model with fixed weights"
 
 
 def test_repr_of_a_plan_is_its_composition():
@@ -462,7 +462,7 @@ def test_repr_of_a_plan_is_its_composition():
     assert text.startswith("Plan(engine='dense', start=Uniform(), solver=DropSmallWeights(")
     assert "Wrapper(inner=WorkingSets(size=1000), step=Newton(" in text
     summary = SPARSE_DENSE.for_file()
-    assert (repr(summary), summary.certifies) == (text, "weights and machine")
+    assert (repr(summary), summary.certifies) == (text, "weights and model")
 
 
 OLD_PLANS = {  # files of earlier versions, and what they say of their plans

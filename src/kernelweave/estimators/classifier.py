@@ -568,8 +568,8 @@ class MKLClassifier(BaseClassifier):
     plan_ : Plan
         The engine, the start and the solver of the fit.
     certifies_ : str
-        Scope of the duality gap: "weights and machine" (kernel weights and SVM), or "machine at
-        given weights" (the SVM with fixed kernel weights) for the two-stage solvers.
+        What the duality gap certifies: "weights and model" (both are optimal), or "model with
+        fixed weights" for the two-stage solvers, whose weights are not part of the problem.
     optimality_ : ndarray of shape (2,), or (rows of `weights_`, 2)
         Only with `solver="skm"`: the (eps1, eps2) of Bach et al. (2004) that were reached. Every
         kernel with a weight has an s_m / 2 within eps1 of the largest, and the KKT conditions hold

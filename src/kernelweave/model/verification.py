@@ -100,6 +100,7 @@ class Verification:
 
     @property
     def agree(self) -> bool:
+        """Whether all recomputed values agree with the reported ones, up to rounding."""
         old = np.isnan(self.reported_constant)
         size = np.maximum(np.abs(self.reported_primal), np.abs(self.reported_dual))
         with np.errstate(divide="ignore", invalid="ignore"):  # a primal value of 0

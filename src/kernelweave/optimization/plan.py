@@ -222,7 +222,7 @@ class Plan:
     @property
     def certifies(self) -> str:
         """Text that states what the duality gap of the result certifies."""
-        return "machine at given weights" if self.start.fixes_weights else "weights and machine"
+        return "model with fixed weights" if self.start.fixes_weights else "weights and model"
 
     def for_file(self) -> PlanSummary:
         """Return the summary of the plan that model files contain."""

@@ -34,7 +34,9 @@ from kernelweave import (
 from kernelweave.model.files.archive import SUMS
 from kernelweave.model.files.fitted_state import LEARNED
 from kernelweave.model.files.kw import DOCUMENT, ESTIMATORS, FORMAT
+from kernelweave.model.files.legacy import with_current_texts
 from kernelweave.model.files.registry import entry_of_name
+from kernelweave.optimization.summary import PlanSummary
 
 DATA = pathlib.Path(__file__).parents[2] / "data"
 
@@ -179,6 +181,7 @@ def test_old_files_keep_the_old_meaning_of_elliptic():
     expected = [-0.4005103688562512, 1.0000065508548355, 1.0572054568083922, -0.0008461921401442113]
     np.testing.assert_allclose(model.decision_function(X)[:4], expected, rtol=1e-9)
     np.testing.assert_allclose(model.norm.E, np.linalg.inv(E))
+    assert model.certifies_ == model.plan_.certifies == "weights and model"
     assert model.norm.value(model.weights_) == pytest.approx(1.0)
     proof = verify(model, X, y)
     assert proof.agree
@@ -186,6 +189,15 @@ def test_old_files_keep_the_old_meaning_of_elliptic():
     again = clone(model).set_params(tol=1e-6).fit(X, y)
     best, scale = again.dual_objective_, min(model.primal_objective_, again.primal_objective_)
     assert 0 <= model.primal_objective_ - best <= (model.tol + 1e-6) * scale
+
+
+def test_old_texts_of_certifies_are_replaced():
+    plan = PlanSummary("a plan", "machine at given weights")
+    fitted = {"certifies_": "weights and machine, with more", "plan_": plan, "n_iter_": 3}
+    found = with_current_texts(fitted)
+    assert found["certifies_"] == "weights and model, with more"
+    assert found["plan_"].certifies == "model with fixed weights"
+    assert found["n_iter_"] == 3
 
 
 def test_a_new_process_loads_every_registered_class(X, tmp_path):

@@ -77,7 +77,7 @@ def test_second_stage_is_the_svm_on_the_weights(rng, tmp_path):
     again.fit(np.arange(len(y)), y)
     expected = again.decision_function(np.arange(len(y)))
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-3)
-    assert model.certifies_ == "machine at given weights"
+    assert model.certifies_ == "model with fixed weights"
     assert verify(model, X, y).agree
     model.save(tmp_path / "m.kw")
     assert load(tmp_path / "m.kw").solver == solver

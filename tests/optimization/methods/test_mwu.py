@@ -238,7 +238,7 @@ def test_second_stage_after_alignment(stage, norm, loss, rng):
     np.testing.assert_allclose(model.weights_, exact.weights_)
     assert exact.dual_objective_ <= model.primal_objective_ * (1 + 1e-9)
     assert model.primal_objective_ <= 1.06 * exact.primal_objective_
-    assert model.certifies_ == "machine at given weights"
+    assert model.certifies_ == "model with fixed weights"
     assert verify(model, X, y).agree
 
 

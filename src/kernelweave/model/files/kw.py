@@ -33,6 +33,7 @@ from ...sequences import Sequences
 from .archive import Archive, check_key, open_regular, write_archive
 from .atomic_write import atomic_write
 from .fitted_state import COPIES, LEARNED, check_fitted, check_types, with_copies
+from .legacy import with_current_texts
 from .lsgkm import is_lsgkm, read_lsgkm
 from .registry import Entry, entry_of_class, entry_of_name
 from .type_check import fits
@@ -194,7 +195,7 @@ def _loaded(file: BinaryIO, key: bytes | None) -> FittedEstimator:
     else:
         check_types(fitted, LEARNED)
         fitted["_model"].check()
-    for name, value in fitted.items():
+    for name, value in with_current_texts(fitted).items():
         setattr(estimator, name, value)
     estimator._check_loaded()
     check_fitted(estimator)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ...optimization.summary import PlanSummary
 from .registry import registered
+
+# Texts of `certifies_` in files of version 0.2.
+OLD_TEXTS = {
+    "weights and machine": "weights and model",
+    "machine at given weights": "model with fixed weights",
+}
 
 
 @registered("Pace")
@@ -40,7 +47,7 @@ class OldPlan:
     @property
     def certifies(self) -> str:
         """Text that states what the duality gap of the model certifies."""
-        return "weights and machine" if self.alignment is None else "machine at given weights"
+        return "weights and model" if self.alignment is None else "model with fixed weights"
 
     def for_file(self) -> PlanSummary:
         """Return the summary of the plan that model files contain."""
@@ -49,3 +56,20 @@ class OldPlan:
     def __repr__(self) -> str:
         solver = self.algorithm or f"{self.step or self.alignment or 'fixed'} weights"
         return f"{self.engine} engine; {solver} (version 0.2)"
+
+
+def with_current_texts(fitted: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a file with the present texts of `certifies_` and of its plan."""
+    if "certifies_" in fitted:
+        fitted = fitted | {"certifies_": _current(fitted["certifies_"])}
+    plan = fitted.get("plan_")
+    if isinstance(plan, PlanSummary):
+        fitted = fitted | {"plan_": replace(plan, certifies=_current(plan.certifies))}
+    return fitted
+
+
+def _current(text: str) -> str:
+    """Return a text with the old names replaced."""
+    for old, new in OLD_TEXTS.items():
+        text = text.replace(old, new)
+    return text

@@ -44,10 +44,27 @@ class Method(ABC):
 
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
-        """Return whether the method supports this norm."""
+        """Return whether the method supports a norm.
+
+        Parameters
+        ----------
+        norm : Norm
+
+        Returns
+        -------
+        bool
+        """
 
     def solver(self, costs: EngineCosts) -> Solver:
-        """Return the solver for an engine with these costs.
+        """Return the solver for an engine with given costs.
+
+        Parameters
+        ----------
+        costs : EngineCosts
+
+        Returns
+        -------
+        Solver
 
         Raises
         ------
@@ -57,9 +74,30 @@ class Method(ABC):
         raise TypeError(f"{type(self).__name__} has no training loop")
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether the method supports this loss."""
+        """Return whether the method supports a loss.
+
+        Parameters
+        ----------
+        loss : Loss
+
+        Returns
+        -------
+        bool
+        """
         return loss.kind != "survival"
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether M kernels on n examples should be streamed instead of cached."""
+        """Return whether M kernels on n examples should be streamed instead of cached.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+        n : int
+            Number of examples.
+
+        Returns
+        -------
+        bool
+        """
         return False

@@ -75,6 +75,7 @@ class EasyMKL(Method):
 
     @property
     def C(self) -> float:
+        """The C with which the second stage is that of the paper, (1 - lam) / (2 lam)."""
         return (1.0 - self.lam) / (2.0 * self.lam)
 
     @property
@@ -82,11 +83,29 @@ class EasyMKL(Method):
         return MarginOfSum(self.lam, self.C)
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether the norm allows weights of 0."""
+        """Return whether a norm is supported: it must allow weights of 0.
+
+        Parameters
+        ----------
+        norm : Norm
+
+        Returns
+        -------
+        bool
+        """
         return norm.allows_zeros
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether the loss is one of a classifier."""
+        """Return whether a loss is supported: it must be one of a classifier.
+
+        Parameters
+        ----------
+        loss : Loss
+
+        Returns
+        -------
+        bool
+        """
         return loss.kind == "classifier"
 
     def solver(self, costs: EngineCosts) -> Solver:

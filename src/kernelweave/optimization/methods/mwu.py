@@ -132,7 +132,17 @@ class MWU(Method):
         return self.stage is None
 
     def accuracy(self, tol: float | None = None) -> float:
-        """Return `eps`, or its default for a tolerance (the largest default if `tol` is None)."""
+        """Return `eps`, or its default for a tolerance.
+
+        Parameters
+        ----------
+        tol : float, optional
+            Relative duality gap to reach. Without it the default is the largest one.
+
+        Returns
+        -------
+        float
+        """
         if self.eps is not None:
             return self.eps
         return EPS if tol is None or tol < LEAST_TOL else min(EPS_OF_TOL * tol, EPS)
@@ -151,6 +161,17 @@ class MWU(Method):
         A round reads and updates the outputs of all kernels. With sifting these are the kernels of
         a sample, in a game after each pass, and a pass costs the kernel values of all pairs of
         support vectors.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+        n : int
+            Number of examples.
+
+        Returns
+        -------
+        bool
         """
         if 8 * M * n > LARGE:
             return True
@@ -172,18 +193,47 @@ class MWU(Method):
         )
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether p = 1, or the weights of the first stage are feasible."""
+        """Return whether a norm is supported: p = 1, or with a first stage weights of 0.
+
+        Parameters
+        ----------
+        norm : Norm
+
+        Returns
+        -------
+        bool
+        """
         return norm.is_sparse if self.stage is None else norm.allows_zeros
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Return whether the loss is the hinge or the squared hinge."""
+        """Return whether a loss is supported: the hinge, the squared hinge or a hard margin.
+
+        Parameters
+        ----------
+        loss : Loss
+
+        Returns
+        -------
+        bool
+        """
         return loss.name in ("hinge", "squared_hinge", "hard_margin")
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
 
     def rounds(self, game: Game, eps: float) -> int:
-        """Return the maximum number of rounds, by the bound of the paper."""
+        """Return the maximum number of rounds, by the bound of the paper.
+
+        Parameters
+        ----------
+        game : Game
+        eps : float
+            Accuracy.
+
+        Returns
+        -------
+        int
+        """
         rho = 1.0 if self.scaling == "value" else self._rho(game)
         return math.ceil(8 * rho**2 / eps**2 * math.log(game.engine.n))
 
@@ -192,7 +242,19 @@ class MWU(Method):
         return self.rho or 1.0 + math.sqrt(game.largest / game.unit(self.scaling))
 
     def rate(self, game: Game, eps: float) -> Callable[[Game], float]:
-        """Return a function from the state of a game to the learning rate of the next round."""
+        """Return a function from the state of a game to the learning rate of the next round.
+
+        Parameters
+        ----------
+        game : Game
+            Its kernels determine the rate, unless `scaling` is "value".
+        eps : float
+            Accuracy.
+
+        Returns
+        -------
+        callable
+        """
         if self.scaling == "value":
             top = 2 * math.log(game.engine.n) / eps
             return lambda game: top / max(game.longest, 1e-300)
@@ -201,7 +263,18 @@ class MWU(Method):
         return lambda game: rate
 
     def check_width(self, step: float) -> None:
-        """Raise ValueError if ||u||^2 of the last round, `step`, exceeds the given width."""
+        """Check that the last round did not exceed the width `rho`.
+
+        Parameters
+        ----------
+        step : float
+            Largest ||u_m||^2 of the last round.
+
+        Raises
+        ------
+        ValueError
+            If 1 + ||u_m|| is above `rho`.
+        """
         if self.rho is None or self.scaling == "value":
             return
         width = 1.0 + math.sqrt(step)

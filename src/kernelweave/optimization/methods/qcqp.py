@@ -74,11 +74,33 @@ class QCQP(Method):
         return self
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether alpha or the multipliers determine the weights: False for `Block(inf)`."""
+        """Return whether alpha or the multipliers determine the weights: False for `Block(inf)`.
+
+        Parameters
+        ----------
+        norm : Norm
+
+        Returns
+        -------
+        bool
+        """
         return norm.dual_matrix is not None or norm.dual_exponent > 1
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem with Clarabel; the result does not depend on the start.
+
+        Parameters
+        ----------
+        problem : Problem
+        engine : Engine
+            Stores the examples and alpha.
+        weights : ndarray of shape (M,)
+            Not used.
+        run : Run
+
+        Returns
+        -------
+        Result
 
         Raises
         ------

@@ -102,20 +102,52 @@ class SKM(Method):
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether p = 1."""
+        """Return whether a norm is p = 1, the only one that is supported.
+
+        Parameters
+        ----------
+        norm : Norm
+
+        Returns
+        -------
+        bool
+        """
         return norm.is_sparse
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether the matrices of M kernels on n examples need too much memory."""
+        """Return whether the matrices of M kernels on n examples need too much memory.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+        n : int
+            Number of examples.
+
+        Returns
+        -------
+        bool
+        """
         return self.a is None and M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedSKM(self) if costs.streamed else self
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Solve a problem from the engine's alpha and weights, shape (M,).
+        """Solve a problem from the engine's alpha and given weights.
 
-        The weights are not used if alpha is zero.
+        Parameters
+        ----------
+        problem : Problem
+        engine : Engine
+            Stores the examples and alpha.
+        weights : ndarray of shape (M,)
+            Initial weights; not used if alpha is zero.
+        run : Run
+
+        Returns
+        -------
+        Result
         """
         return self._finished(problem, engine, self._solved(problem, engine, weights, run), run)
 
