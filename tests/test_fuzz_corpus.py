@@ -5,6 +5,7 @@ the blow of a case that gets worse again.
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -198,7 +199,7 @@ INPUTS = [
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]
 # Fits of seeds and numbers that took 20 s and more, and the iterations that are enough now.
-SLOW_ONCE = [("fits", 2118, 81, 300), ("fits", 2118, 497, 20), ("multi_output", 1118, 752, 30)]
+SLOW_ONCE = [("fits", 2118, 81, 60), ("fits", 2118, 497, 20), ("multi_output", 1118, 752, 30)]
 
 
 def run_case(data):
@@ -251,7 +252,7 @@ def test_no_certificate_is_false_that_once_was():
 @pytest.mark.parametrize(("target", "seed", "number", "most"), SLOW_ONCE)
 def test_hopeless_fits_end_after_few_iterations(target, seed, number, most, monkeypatch):
     """Kernel values of up to 1e25 leave no decimals, and a start far from the optimum misleads."""
-    records, record = [], Run.record
-    monkeypatch.setattr(Run, "record", lambda *given: records.append(None) or record(*given))
+    runs, record = [], Run.record
+    monkeypatch.setattr(Run, "record", lambda run, *given: runs.append(run) or record(run, *given))
     assert not judged(TARGETS[target], random_input(seed, number)).is_finding
-    assert len(records) <= most
+    assert max(Counter(id(run) for run in runs).values()) <= most

@@ -155,9 +155,9 @@ def test_subproblems_without_smo(loss, rng):
     F = kernel @ start
     problem = Subproblem(kernel, risk.term, start, F, fixed_sum=False)
     method = margin_newton if loss == "logistic" else interior_points
-    last = list(method(problem))[-1]
-    found = Violations(risk.term, last, kernel @ last, fixed_sum=False)
-    assert found.size <= 1e-6
+    each = (Violations(risk.term, a, kernel @ a, fixed_sum=False) for a in method(problem))
+    found = min(each, key=lambda violations: violations.size)  # working sets keep the best iterate
+    assert found.size <= 1e-9
     assert found.middle == 0.0
     assert found.correction <= found.size
 

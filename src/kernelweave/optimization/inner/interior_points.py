@@ -28,7 +28,9 @@ MU_ROUNDING = 1e-20  # value of mu, relative to its initial value, that is due t
 
 
 def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
-    """Yield feasible alphas, each of shape (q,), that converge to the solution.
+    """Yield feasible alphas, each of shape (q,), that converge to the solution up to rounding.
+
+    The last few may be worse, because the Newton equations become singular: keep the best one.
 
     Parameters
     ----------
