@@ -18,22 +18,26 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from sklearn.datasets import load_breast_cancer
+from sklearn.svm import SVC
 
 from kernelweave import MKLClassifier, datasets, kernel_alignment, losses, norms
-from kernelweave.kernels import RBF, GappedKmer, Linear, Precomputed, per_feature
+from kernelweave.kernels import RBF, GappedKmer, Linear, Polynomial, Precomputed, per_feature
 
 HERE = Path(__file__).resolve().parent
 PAGES = ("views", "certificates", "model_selection", "bounds")  # their code saves pictures
 BLUE, ORANGE, GREY = "#3366aa", "#dd7722", "#888888"
+PLACES = ((slice(None), 0), (0, 1), (1, 1))  # of the panels of the start page
+REGIONS = ("#dde7f3", "#fbe6d2", "#e8e8e8")  # pale forms of these colours
 
 
 def start() -> Figure:
     """Four sources of data, their shares of the decision, and the two bounds of the optimum."""
     X, y = _sources()
     model = _model_of_sources(X, y)
-    figure, (left, middle, right) = plt.subplots(
-        1, 3, figsize=(10, 2.9), width_ratios=(1.15, 1, 1), layout="constrained"
-    )
+    figure = plt.figure(figsize=(7.2, 4.2), layout="constrained")
+    grid = figure.add_gridspec(2, 2, width_ratios=(1.1, 1))
+    left, middle, right = (figure.add_subplot(grid[place]) for place in PLACES)
     left.set(xlim=(0, 10), ylim=(0, 10), title="several sources, one model")
     left.axis("off")
     sources = ("table", "DNA", "similarities", "noise")
@@ -334,10 +338,87 @@ def solvers() -> Figure:
     return figure
 
 
-def _table(page: str, head: str) -> list[list[str]]:
-    """Return the cells of the table of a page whose head begins with a text."""
+def classes() -> Figure:
+    """Regions of three classes by the three values of multi_class=, on the same examples."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 3
+    X = np.array([[-1.6, 0.0], [0.0, 0.9], [1.6, 0.0]])[y] + 0.75 * rng.normal(size=(240, 2))
+    across, up = np.meshgrid(np.linspace(-4, 4, 161), np.linspace(-2.5, 3.2, 115))
+    cells = np.column_stack([across.ravel(), up.ravel()])
+    figure, axes = plt.subplots(1, 3, figsize=(9, 2.6), sharey=True, layout="constrained")
+    for ax, form in zip(axes, ("ovr", "ovo", "joint"), strict=True):
+        model = MKLClassifier(Linear(), multi_class=form, loss="hinge", C=1.0).fit(X, y)
+        regions = model.predict(cells).reshape(across.shape)
+        ax.contourf(across, up, regions, [-0.5, 0.5, 1.5, 2.5], colors=REGIONS)
+        for k, color in enumerate((BLUE, ORANGE, GREY)):
+            ax.plot(*X[y == k].T, ".", ms=4, color=color)
+        ax.set_title(f'multi_class="{form}"', size=10)
+        ax.set(xticks=[], yticks=[])
+    return figure
+
+
+def defaults() -> Figure:
+    """Scores of the defaults minus those of a tuned SVM and of boosting, by data set."""
+    rows = _table("defaults", "| data | no argument | tuned SVM | boosting", last=True)
+    rows.sort(key=lambda row: float(row[1]) - float(row[2]))
+    scores = np.array([row[1:4] for row in rows], dtype=float)
+    figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
+    for column, name, color in ((1, "tuned SVM", BLUE), (2, "boosting", ORANGE)):
+        ax.plot(
+            scores[:, 0] - scores[:, column], np.arange(len(rows)), "o", color=color, label=name
+        )
+    ax.axvline(0, color=GREY, linewidth=1)
+    ax.set_yticks(np.arange(len(rows)), [row[0] for row in rows], size=8)
+    ax.set_xlabel("score of the defaults minus score of the other model")
+    ax.legend(frameon=False, loc="lower right")
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def migration() -> Figure:
+    """Decision values of SVC and of MKLClassifier with the same kernel and C."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    pairs = {
+        "RBF": (SVC(), RBF("scale")),
+        "polynomial": (SVC(kernel="poly", coef0=1), Polynomial(3, "scale", 1)),
+    }
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.8), layout="constrained")
+    for ax, (name, (theirs, kernel)) in zip(axes, pairs.items(), strict=True):
+        ours = MKLClassifier(kernel, normalize=None, tol=1e-5).fit(X, y)
+        values = theirs.set_params(tol=1e-5).fit(X, y).decision_function(X)
+        ax.axline((0, 0), slope=1, color=GREY, linewidth=1)
+        ax.plot(values, ours.decision_function(X), ".", ms=3, color=BLUE)
+        ax.set(title=name, xlabel="SVC", ylabel="MKLClassifier")
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def guarantees() -> Figure:
+    """What is checked between a saved model and a confirmed one, and by which function."""
+    figure, ax = plt.subplots(figsize=(8, 1.6), layout="constrained")
+    ax.set(xlim=(0, 16), ylim=(0.6, 4.4))
+    ax.axis("off")
+    boxes = {
+        0.2: "file\nmodel.kw",
+        4.3: "load\nform, sizes, types,\nchecksums; with key=\nthe signature",
+        8.4: "model\npredictions",
+        12.5: "verify(model, X, y)\ncertificate, support\nvectors, intercept,\ncalibration",
+    }
+    for x, text in boxes.items():
+        color = "#fdf1e6" if text.startswith(("load", "verify")) else "#eef2f8"
+        ax.add_patch(FancyBboxPatch((x, 1), 3.2, 3, boxstyle="round,pad=0.1", fc=color))
+        ax.text(x + 1.6, 2.5, text, ha="center", va="center", size=8.5)
+        if x > 1:
+            ax.add_patch(_arrow((x - 0.85, 2.5), (x - 0.1, 2.5)))
+    return figure
+
+
+def _table(page: str, head: str, *, last: bool = False) -> list[list[str]]:
+    """Return the cells of the first (or last) table of a page whose head begins with a text."""
     lines = (HERE / f"{page}.md").read_text().splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith(head))
+    heads = [number for number, line in enumerate(lines) if line.startswith(head)]
+    first = heads[-1 if last else 0]
     cells = []
     for line in lines[first + 2 :]:
         if not line.startswith("|"):
@@ -365,6 +446,10 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "norms": norm_weights,
     "scale": scale,
     "solvers": solvers,
+    "classes": classes,
+    "defaults": defaults,
+    "migration": migration,
+    "guarantees": guarantees,
 }
 
 
