@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from distributed import Client
@@ -32,6 +32,8 @@ from .lazy import lazily, local
 from .preparation import ShardOptions, prepared_shards
 from .resolution import resolved
 
+Fitted = TypeVar("Fitted", bound="DaskEstimator")
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskEstimator(MKLEstimator):
@@ -52,6 +54,23 @@ class DaskEstimator(MKLEstimator):
     client: Client | None = None
 
     _doc_link_template = f"{REFERENCE}/kernelweave.dask.{{estimator_name}}.html"
+
+    def fit(self: Fitted, X: object, y: object = None, sample_weight: object = None) -> Fitted:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask collection of n examples
+        y : array or Dask collection of shape (n,) or (n, outputs)
+            Targets; `DaskMKLOneClass` ignores them.
+        sample_weight : array or Dask collection of n weights, optional
+
+        Returns
+        -------
+        self
+        """
+        super().fit(*self._gathered(X, y, sample_weight))
+        return self
 
     def _checked(self, X: Data, *, reset: bool) -> Data:
         with naming_partition(self._readers(X), X):
@@ -204,11 +223,31 @@ class DaskEstimator(MKLEstimator):
         return method(X)
 
 
+class WithDecisions:
+    """Decision values of classifiers and one-class models: a mixin of `DaskEstimator`."""
+
+    _apply: Callable[[str, object], object]
+
+    def decision_function(self, X: object) -> Any:
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n,), or (n, classes) for more than two classes
+            A Dask array if X is a Dask collection. Those of one class are positive for inliers.
+        """
+        return self._apply("decision_function", X)
+
+
 class DaskSearch(DaskEstimator):
     """A search over norms and costs on a cluster."""
 
     def fit(
-        self, X: object, y: object, sample_weight: object = None, *, groups: object = None
+        self, X: object, y: object = None, sample_weight: object = None, *, groups: object = None
     ) -> DaskSearch:
         """Search over norms and costs by cross-validation, and fit the best model.
 
@@ -224,7 +263,7 @@ class DaskSearch(DaskEstimator):
         -------
         self
         """
-        super().fit(*self._gathered(X, y, sample_weight), groups=groups)
+        super(DaskEstimator, self).fit(*self._gathered(X, y, sample_weight), groups=groups)
         return self
 
     def _splits(self, X: object, y: np.ndarray, groups: object) -> Any:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ..common.types import Data
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from ..estimators.selection import MKLClassifierCV, MKLRegressorCV
-from .base import DaskEstimator, DaskSearch
+from .base import DaskEstimator, DaskSearch, WithDecisions
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DaskMKLClassifier(DaskEstimator, MKLClassifier):
+class DaskMKLClassifier(  # type: ignore[misc]  # no groups: calibrate needs local examples
+    WithDecisions, DaskEstimator, MKLClassifier
+):
     """`MKLClassifier` for training examples in a Dask collection.
 
     It has the parameters and attributes of `MKLClassifier`, and these:
@@ -43,41 +43,9 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
 
     plain = MKLClassifier
 
-    def fit(  # type: ignore[override]  # no groups: calibrate needs local examples
-        self, X: Data, y: object, sample_weight: object = None
-    ) -> DaskMKLClassifier:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask collection of n examples
-        y : array or Dask collection of n class labels
-        sample_weight : array or Dask collection of n weights, optional
-
-        Returns
-        -------
-        self
-        """
-        super().fit(*self._gathered(X, y, sample_weight))
-        return self
-
-    def decision_function(self, X: Data) -> Any:
-        """Return decision values.
-
-        Parameters
-        ----------
-        X : n examples, local or in a Dask collection
-
-        Returns
-        -------
-        array of shape (n,), or (n, classes) for more than two classes
-            A Dask array if X is a Dask collection.
-        """
-        return self._apply("decision_function", X)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DaskMKLRegressor(DaskEstimator, MKLRegressor):
+class DaskMKLRegressor(DaskEstimator, MKLRegressor):  # type: ignore[misc]  # no groups, as above
     """`MKLRegressor` for training examples in a Dask collection.
 
     It has the parameters and attributes of `MKLRegressor`, and these:
@@ -105,27 +73,9 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
 
     plain = MKLRegressor
 
-    def fit(  # type: ignore[override]  # no groups: calibrate needs local examples
-        self, X: Data, y: object, sample_weight: object = None
-    ) -> DaskMKLRegressor:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask collection of n examples
-        y : array or Dask collection of shape (n,) or (n, outputs)
-        sample_weight : array or Dask collection of n weights, optional
-
-        Returns
-        -------
-        self
-        """
-        super().fit(*self._gathered(X, y, sample_weight))
-        return self
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DaskMKLOneClass(DaskEstimator, MKLOneClass):
+class DaskMKLOneClass(WithDecisions, DaskEstimator, MKLOneClass):
     """`MKLOneClass` for training examples in a Dask collection.
 
     It has the parameters and attributes of `MKLOneClass`, and these:
@@ -152,39 +102,9 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
 
     plain = MKLOneClass
 
-    def fit(self, X: Data, y: object = None, sample_weight: object = None) -> DaskMKLOneClass:
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : Dask collection of n examples
-        y : ignored
-        sample_weight : array or Dask collection of n weights, optional
-
-        Returns
-        -------
-        self
-        """
-        super().fit(*self._gathered(X, None, sample_weight))
-        return self
-
-    def decision_function(self, X: Data) -> Any:
-        """Return decision values, which are positive for inliers.
-
-        Parameters
-        ----------
-        X : n examples, local or in a Dask collection
-
-        Returns
-        -------
-        array of shape (n,)
-            A Dask array if X is a Dask collection.
-        """
-        return self._apply("decision_function", X)
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
+class DaskMKLClassifierCV(WithDecisions, DaskSearch, MKLClassifierCV):
     """`MKLClassifierCV` for training examples in a Dask collection.
 
     The test examples of a fold get cost 0 and are not moved. It has the parameters and attributes
@@ -212,20 +132,6 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
     """
 
     plain = MKLClassifierCV
-
-    def decision_function(self, X: Data) -> Any:
-        """Return decision values.
-
-        Parameters
-        ----------
-        X : n examples, local or in a Dask collection
-
-        Returns
-        -------
-        array of shape (n,), or (n, classes) for more than two classes
-            A Dask array if X is a Dask collection.
-        """
-        return self._apply("decision_function", X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

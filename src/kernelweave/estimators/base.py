@@ -36,6 +36,7 @@ from .fitted import FittedEstimator
 from .formulation import Formulation, Solution, distinct
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples
+from .parameters import check_parameters
 from .prepared import Prepared
 from .validation import check_examples
 
@@ -68,6 +69,12 @@ class MKLEstimator(FittedEstimator):
     _extrapolates: ClassVar[bool] = True  # scale up present views if others are absent
     _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
+
+    def _begin(self, X: Data) -> Any:
+        """Begin a fit: delete the old model, check parameters, and return validated examples."""
+        self._forget()
+        check_parameters(self)
+        return self._checked(X, reset=True)
 
     def _train(self, X: Any, formulation: Formulation, factors: Sequence[float] = (1.0,)) -> float:
         """Solve the problems of a formulation, store the model, and return the factor of C.

@@ -38,7 +38,7 @@ from .joint_classes import RISKS, JointClasses, warn_of_large
 from .one_vs_one import OneVsOne, warn_of_many
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .pair_calibration import coupled, held_out_values, pair_calibrators
-from .parameters import check_parameters, is_auto
+from .parameters import is_auto
 from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
@@ -636,9 +636,7 @@ class MKLClassifier(BaseClassifier):
             If a parameter or the data are invalid, or if C is inf and the classes cannot be
             separated.
         """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+        X = self._begin(X)
         if is_multilabel(y):
             return self._fit_labels(X, y, sample_weight, groups)
         classes, codes = self._labels(X, y)

@@ -18,7 +18,6 @@ from ..model.files.registry import registered
 from ..problem.problem import Problem
 from .base import MKLEstimator
 from .formulation import Outputs
-from .parameters import check_parameters
 from .validation import check_weights, weighed
 
 
@@ -88,14 +87,12 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         ValueError
             If a parameter or the data are invalid.
         """
-        self._forget()
-        check_parameters(self)
+        X = self._begin(X)
         if self.normalize == "center":
             raise ValueError(
                 "normalize='center' moves the mean of the examples to the origin, from which "
                 "MKLOneClass separates them; pass 'variance', 'unit', 'trace' or None"
             )
-        X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
         self._train(X, Outputs([problem], problem.y))
         return self

@@ -26,7 +26,7 @@ from .conformal import checked_alpha, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
-from .parameters import check_parameters, is_auto
+from .parameters import is_auto
 from .prepared import Prepared
 from .validation import check_targets, check_weights, one_number, weighed
 
@@ -295,9 +295,7 @@ class MKLRegressor(BaseRegressor):
         ValueError
             If a parameter or the data are invalid.
         """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+        X = self._begin(X)
         y = check_targets(self, X, y, numeric=True, several=True)
         weights = check_weights(sample_weight, len(y))
         self.epsilon_, unit = self._scales(y, weights)

@@ -6,10 +6,11 @@ Sets of default kernels that extend the first set are tried at the best C of the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -40,7 +41,7 @@ Score = Callable[[np.ndarray, np.ndarray], float]  # of decision values and held
 
 
 @dataclass(frozen=True, eq=False)
-class SearchData:
+class SearchTask(ABC):
     """Examples, targets and the problems of training folds.
 
     Attributes
@@ -48,29 +49,53 @@ class SearchData:
     X : n examples
     y : ndarray of shape (n,) or (n, n_outputs)
         Targets for the scorer.
-    groups : array-like of shape (n,) or None
-        Groups for the splitter.
-    weights : ndarray of shape (n,) or None
-        Sample weights for the scorer.
-    costs_of : callable
-        Returns the costs at C = 1 of t training examples, shape (t,), given their indices.
-    pose : callable
-        Returns the problem of each output, given the costs of all examples at C = 1 (0 if held
-        out), the training indices, C and the norm.
-    held_out : callable
-        Returns an estimator with given decision values, shape (n_held_out, n_outputs).
-    shared : bool
-        Whether several outputs share their weights.
+    weights : ndarray of shape (n,)
+        Sample weights.
+    weighted : bool
+        Whether the scorer uses the sample weights.
     """
 
-    X: Any
+    X: Data
     y: np.ndarray
-    groups: Any
-    weights: np.ndarray | None
-    costs_of: Callable[[np.ndarray], np.ndarray]
-    pose: Callable[[np.ndarray, np.ndarray, float, Norm], list[Problem]]
-    held_out: Callable[[np.ndarray], Any]
-    shared: bool = False
+    weights: np.ndarray
+    weighted: bool
+
+    @property
+    @abstractmethod
+    def Cs(self) -> Iterable[float]:
+        """The values of C to try."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether several outputs share their weights."""
+        return False
+
+    @property
+    def strata(self) -> np.ndarray | None:
+        """Classes that the folds of calibration balance, shape (n,), if there are any."""
+        return None
+
+    def costs_of(self, train: np.ndarray) -> np.ndarray:
+        """Return the costs of the training examples at C = 1, given their t indices, shape (t,)."""
+        return np.asarray(self.weights[train])
+
+    @abstractmethod
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        """Return the problem of each output.
+
+        Parameters
+        ----------
+        costs : ndarray of shape (n,)
+            Costs of all examples at C = 1; 0 if held out.
+        train : ndarray of shape (t,)
+            Indices of the training examples.
+        C : float
+        norm : Norm
+        """
+
+    @abstractmethod
+    def held_out(self, values: np.ndarray) -> object:
+        """Return an estimator with given decision values, shape (n_held_out, n_outputs)."""
 
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
         """Return the problems on all examples, in which held-out examples have cost 0.
@@ -79,7 +104,7 @@ class SearchData:
         """
         costs = np.zeros(len(self.y))
         costs[train] = self.costs_of(train)
-        posed = self.pose(costs, train, C, norm)
+        posed = self.posed(costs, train, C, norm)
         return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
 
     def costs(self, norm: Norm) -> np.ndarray:
@@ -91,7 +116,7 @@ class SearchData:
 
     def score(self, scorer: Callable[..., float], values: np.ndarray, test: np.ndarray) -> float:
         """Return the score of decision values, shape (t, n_outputs), of held-out examples."""
-        weighing = {} if self.weights is None else {"sample_weight": self.weights[test]}
+        weighing = {"sample_weight": self.weights[test]} if self.weighted else {}
         positions = np.arange(len(test))[:, None]
         return scorer(self.held_out(values), positions, self.y[test], **weighing)
 
@@ -186,6 +211,9 @@ class Trial:
         return float(self.best.mean())
 
 
+Searching = TypeVar("Searching", bound="Search")
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
     """Methods shared by both searches: score a grid on folds, and fit at the best point."""
@@ -195,36 +223,82 @@ class Search(MKLEstimator):
     scoring: str | Callable[..., float] | None = None
     rule: str = "best"
 
-    def _search(self, data: SearchData, Cs: Iterable[float]) -> None:
+    def fit(
+        self: Searching,
+        X: Data,
+        y: object,
+        sample_weight: object = None,
+        *,
+        groups: object = None,
+    ) -> Searching:
+        """Choose norm and C by cross-validation, and fit the model to all examples.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,) or (n, n_outputs)
+            Targets, as for the estimator without a search: one label per example for a
+            classifier, event and time for survival analysis.
+        sample_weight : array-like of shape (n,), optional
+            Factors of C, and weights in scoring.
+        groups : array-like of shape (n,), optional
+            Groups for the splitter `cv`. They are also kept together by `calibrate`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid, or a training fold has only one class, or no
+            event.
+        """
+        X = self._begin(X)
+        task = self._task(X, y, sample_weight)
+        self._set_calibration_folds(groups, task.strata, len(task.y))
+        self._search(task, self._splits(X, task.y, groups))
+        self._after_search(task)
+        return self
+
+    @abstractmethod
+    def _task(self, X: Data, y: object, sample_weight: object) -> SearchTask:
+        """Return the task of the search; raise ValueError if targets or weights are invalid."""
+
+    def _after_search(self, task: SearchTask) -> None:
+        """Set attributes that depend on the chosen norm and C."""
+
+    def _search(self, task: SearchTask, splits: list[Split]) -> None:
         """Choose norm and C, and store the final model."""
-        grid, splits = Grid.of(self.norms, Cs), self._splits(data.X, data.y, data.groups)
-        score = partial(data.score, self._scorer())
+        grid = Grid.of(self.norms, task.Cs)
+        score = partial(task.score, self._scorer())
         with single_threaded_blas():
-            trial = self._best_trial(data, grid, splits, score)
+            trial = self._best_trial(task, grid, splits, score)
             self._default, self.scores_, self.best_score_ = trial.kernels, trial.scores, trial.mean
             norm, C = trial.at
             self.norm_, self.C_ = list(self.norms)[norm], float(grid.Cs[C])
-            problems = data.problems_of(np.arange(len(data.y)), self.C_, grid.norms[norm])
+            problems = task.problems_of(np.arange(len(task.y)), self.C_, grid.norms[norm])
             problems, engine = trial.prepared.suited(problems)
             results = self._solve_all(trial.prepared, problems, engine)
         self._learn(trial.prepared, Solution(results, problems, engine))
         optima = [Optimum.of(one) for one in results]
         self._after_fit(trial.prepared, problems, engine, optima)
 
-    def _best_trial(self, data: SearchData, grid: Grid, splits: list[Split], score: Score) -> Trial:
+    def _best_trial(self, task: SearchTask, grid: Grid, splits: list[Split], score: Score) -> Trial:
         """Return the best set of kernels with its scores; set ``candidates_``."""
-        kernels = None if self.kernels is None else self._resolve(self.kernels, data.X)
-        costs, workload = data.costs(grid.norms[0]), self._workload(data, grid, len(splits))
-        candidates = {"given": kernels} if kernels else self._alternatives(data.X, costs)
+        kernels = None if self.kernels is None else self._resolve(self.kernels, task.X)
+        costs, workload = task.costs(grid.norms[0]), self._workload(task, grid, len(splits))
+        candidates = {"given": kernels} if kernels else self._alternatives(task.X, costs)
         simplest, tried = set(next(iter(candidates.values()))), np.arange(len(grid.Cs))
         self.candidates_, best = [], None
         for name, chosen in candidates.items():
             if self.candidates_ and simplest <= set(chosen):
                 tried = np.flatnonzero(grid.Cs == self.candidates_[0]["C"])
-            prepared = self._prepare(chosen, data.X, costs, workload)
+            prepared = self._prepare(chosen, task.X, costs, workload)
             scores = np.full((*grid.shape, len(splits)), np.nan)
             part = Grid(grid.norms, grid.Cs[tried])
-            scores[:, tried] = self._score(part, prepared, splits, data.problems_of, score)
+            scores[:, tried] = self._score(part, prepared, splits, task.problems_of, score)
             trial = Trial(chosen, prepared, scores, grid.chosen(scores, self.rule))
             C = float(grid.Cs[trial.at[1]])
             self.candidates_.append({"kernels": name, "C": C, "score": trial.mean})
@@ -233,9 +307,9 @@ class Search(MKLEstimator):
         assert best is not None  # there is at least one candidate
         return best
 
-    def _workload(self, data: SearchData, grid: Grid, folds: int) -> Workload:
+    def _workload(self, task: SearchTask, grid: Grid, folds: int) -> Workload:
         """Return what an engine must serve: every point of the grid, on every fold."""
-        first = data.problems_of(np.arange(len(data.y)), grid.Cs.max(), grid.norms[0])
+        first = task.problems_of(np.arange(len(task.y)), grid.Cs.max(), grid.norms[0])
         loss, shared = first[0].loss, first[0].n_outputs > 1
         methods = [find_method(self.solver, one, loss, shared=shared) for one in grid.norms]
         return Workload(methods, grid.norms, shared, len(first) * folds * grid.Cs.size)

@@ -17,9 +17,8 @@ from ..model.files.registry import registered
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
-from .parameters import check_parameters
 from .regressor import BaseRegressor, is_scale
-from .search import Search, SearchData, Split
+from .search import Search, SearchTask, Split
 from .survival import BaseSurvival
 from .survival_targets import as_survival
 from .validation import check_targets, check_weights, weighed
@@ -63,6 +62,105 @@ class _HeldOutRegressor(_HeldOut, BaseRegressor):
 
 class _HeldOutSurvival(_HeldOut, BaseSurvival):
     """A survival model for scorers: risk scores and their concordance."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSearch(SearchTask):
+    """The search of a classifier.
+
+    Attributes
+    ----------
+    estimator : MKLClassifierCV
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n,)
+        Index of the class of each example.
+    """
+
+    estimator: MKLClassifierCV
+    classes: np.ndarray
+    codes: np.ndarray
+
+    @property
+    def Cs(self) -> Iterable[float]:
+        return self.estimator.Cs
+
+    @property
+    def shared(self) -> bool:
+        return self.estimator._shares_weights(self.estimator.multi_class_)
+
+    @property
+    def strata(self) -> np.ndarray:
+        return self.codes
+
+    def costs_of(self, train: np.ndarray) -> np.ndarray:
+        present, known = np.unique(self.codes[train], return_inverse=True)
+        if len(present) < 2:
+            raise ValueError(
+                "cv must leave at least 2 classes to train on in every fold, but one has only "
+                f"{self.classes[present].tolist()[0]!r}"
+            )
+        return self.estimator._costs(self.classes[present], known, self.weights[train])
+
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        model, n_classes = self.estimator, len(self.classes)
+        form, costs = model.multi_class_, weighed(C, costs)
+        return model._formulation(form, self.codes, costs, norm, n_classes).on_all
+
+    def held_out(self, values: np.ndarray) -> _HeldOutClassifier:
+        model = self.estimator
+        return _HeldOutClassifier(values, self.classes, model.loss, model.multi_class_)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetSearch(SearchTask):
+    """The search of a regressor."""
+
+    estimator: MKLRegressorCV
+
+    @property
+    def Cs(self) -> Iterable[float]:
+        Cs = self.estimator.Cs
+        return CS if isinstance(Cs, str) else Cs
+
+    @property
+    def shared(self) -> bool:
+        return self.estimator.share_weights
+
+    def costs_of(self, train: np.ndarray) -> np.ndarray:
+        costs = super().costs_of(train)
+        if not costs.any():
+            raise ValueError(
+                "sample_weight must be positive for some of the examples of every training "
+                "fold, got a fold with zeros only; shuffle the folds of cv"
+            )
+        return costs
+
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        epsilon, unit = self.estimator._scales(self.y[train], self.weights[train])
+        each = np.atleast_1d(C * unit if is_scale(self.estimator.Cs) else C)
+        scaled = np.array([weighed(float(one), costs) for one in each])
+        return self.estimator._problems(self.y, scaled, norm, epsilon)
+
+    def held_out(self, values: np.ndarray) -> _HeldOutRegressor:
+        return _HeldOutRegressor(values)
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalSearch(SearchTask):
+    """The search of a survival model."""
+
+    estimator: MKLSurvivalCV
+
+    @property
+    def Cs(self) -> Iterable[float]:
+        Cs = self.estimator.Cs
+        return SURVIVAL_CS[self.estimator.loss] if Cs is None else Cs
+
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        return [self.estimator._problem(self.X, self.y, costs, C, norm)]
+
+    def held_out(self, values: np.ndarray) -> _HeldOutSurvival:
+        return _HeldOutSurvival(values)
 
 
 @registered("MKLClassifierCV", fields=())
@@ -130,34 +228,7 @@ class MKLClassifierCV(Search, BaseClassifier):
 
     Cs: Iterable[float] = CS
 
-    def fit(
-        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
-    ) -> MKLClassifierCV:
-        """Choose norm and C by cross-validation, and fit the model to all examples.
-
-        Parameters
-        ----------
-        X : array, table, views or sequences with n examples
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            Factors of C, and weights in scoring.
-        groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`. They are also kept together by `calibrate`.
-
-        Returns
-        -------
-        MKLClassifierCV
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are invalid, or a training fold has only one class.
-        """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+    def _task(self, X: Data, y: object, sample_weight: object) -> ClassSearch:
         if is_multilabel(y):
             raise ValueError(
                 "y must have one label per example, got several; use GridSearchCV with "
@@ -165,32 +236,12 @@ class MKLClassifierCV(Search, BaseClassifier):
             )
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
-
-        def costs_of(train: np.ndarray) -> np.ndarray:
-            present, known = np.unique(codes[train], return_inverse=True)
-            if len(present) < 2:
-                raise ValueError(
-                    "cv must leave at least 2 classes to train on in every fold, but one has only "
-                    f"{classes[present].tolist()[0]!r}"
-                )
-            return self._costs(classes[present], known, weights[train])
-
-        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            form = self.multi_class_
-            return self._formulation(form, codes, weighed(C, costs), norm, len(classes)).on_all
-
-        def held_out(values: np.ndarray) -> _HeldOut:
-            return _HeldOutClassifier(values, classes, self.loss, self.multi_class_)
-
         self.multi_class_ = self._form(classes, codes, self._costs(classes, codes, weights), X)
-        self._set_calibration_folds(groups, codes, len(codes))
-        counting = None if sample_weight is None else weights
-        labels = classes[codes]
-        shared = self._shares_weights(self.multi_class_)
-        data = SearchData(X, labels, groups, counting, costs_of, pose, held_out, shared)
-        self._search(data, self.Cs)
-        self.classes_ = classes
-        return self
+        weighted = sample_weight is not None
+        return ClassSearch(X, classes[codes], weights, weighted, self, classes, codes)
+
+    def _after_search(self, task: SearchTask) -> None:
+        self.classes_ = np.unique(task.y)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -232,61 +283,14 @@ class MKLRegressorCV(Search, BaseRegressor):
     Cs: Iterable[float] | str = "scale"
     share_weights: bool = False
 
-    def fit(
-        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
-    ) -> MKLRegressorCV:
-        """Choose norm and C by cross-validation, and fit the model to all examples.
-
-        Parameters
-        ----------
-        X : array, table, views or sequences with n examples
-        y : array-like of shape (n,) or (n, n_outputs)
-            Targets.
-        sample_weight : array-like of shape (n,), optional
-            Factors of C, and weights in scoring.
-        groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`. They are also kept together by `calibrate`.
-
-        Returns
-        -------
-        MKLRegressorCV
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data are invalid.
-        """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+    def _task(self, X: Data, y: object, sample_weight: object) -> TargetSearch:
         y = check_targets(self, X, y, numeric=True, several=True)
         weights = check_weights(sample_weight, len(y))
-        in_units = is_scale(self.Cs)
+        return TargetSearch(X, y, weights, sample_weight is not None, self)
 
-        def costs_of(train: np.ndarray) -> np.ndarray:
-            if not weights[train].any():
-                raise ValueError(
-                    "sample_weight must be positive for some of the examples of every training "
-                    "fold, got a fold with zeros only; shuffle the folds of cv"
-                )
-            costs: np.ndarray = weights[train]
-            return costs
-
-        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            epsilon, unit = self._scales(y[train], weights[train])
-            each = np.atleast_1d(C * unit if in_units else C)
-            scaled = np.array([weighed(float(one), costs) for one in each])
-            return self._problems(y, scaled, norm, epsilon)
-
-        Cs: Any = CS if in_units else self.Cs
-        counting = None if sample_weight is None else weights
-        held_out, shared = _HeldOutRegressor, self.share_weights
-        self._set_calibration_folds(groups, None, len(y))
-        self._search(SearchData(X, y, groups, counting, costs_of, pose, held_out, shared), Cs)
-        self.epsilon_, unit = self._scales(y, weights)
-        self.C_ = self.C_ * unit if in_units else self.C_
-        return self
+    def _after_search(self, task: SearchTask) -> None:
+        self.epsilon_, unit = self._scales(task.y, task.weights)
+        self.C_ = self.C_ * unit if is_scale(self.Cs) else self.C_
 
 
 @registered("MKLSurvivalCV", fields=())
@@ -326,44 +330,13 @@ class MKLSurvivalCV(Search, BaseSurvival):
     norms: Iterable[float | Norm] = (2.0,)
     Cs: Iterable[float] | None = None
 
-    def fit(
-        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
-    ) -> MKLSurvivalCV:
-        """Learn from examples and censored times.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame, Views or sequences of n examples
-        y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            For the splitter.
-
-        Returns
-        -------
-        MKLSurvivalCV
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If times are negative or not finite, or if a training fold has no event.
-        """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+    def _task(self, X: Data, y: object, sample_weight: object) -> SurvivalSearch:
         event, time = as_survival(y)
         targets = np.empty(len(time), dtype=[("event", bool), ("time", float)])
         targets["event"], targets["time"] = event, time
-        weights = check_weights(sample_weight, len(time))
         self._check_loss()
-
-        def pose(costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-            return [self._problem(X, targets, costs, C, norm)]
-
-        data = SearchData(X, targets, groups, None, weights.__getitem__, pose, _HeldOutSurvival)
-        self._search(data, SURVIVAL_CS[self.loss] if self.Cs is None else self.Cs)
-        return self
+        weights = check_weights(sample_weight, len(time))
+        return SurvivalSearch(X, targets, weights, False, self)  # concordance has no weights
 
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""

@@ -25,7 +25,6 @@ from ..problem.risk import Risk
 from .base import MKLEstimator
 from .cross_fit import Optimum
 from .formulation import Outputs
-from .parameters import check_parameters
 from .prepared import Prepared
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
@@ -275,9 +274,7 @@ class MKLSurvival(BaseSurvival):
         ValueError
             If times are negative or not finite, or if there is no event.
         """
-        self._forget()
-        check_parameters(self)
-        X = self._checked(X, reset=True)
+        X = self._begin(X)
         problem = self._problem(X, y, sample_weight, self.C, self.norm)
         # Equal rows are not merged: their times may differ.
         self._train(X, Outputs([problem], np.arange(len(problem.y))))
