@@ -30,6 +30,7 @@ from kernelweave.datasets import make_sines, make_splice
 from kernelweave.engines import dense, family, linear, stacked
 from kernelweave.engines.recorded_products import RecordedProducts
 from kernelweave.estimators import base as estimator_base
+from kernelweave.estimators import fit as estimator_fit
 from kernelweave.estimators import formulation
 from kernelweave.kernels import (
     RBF,
@@ -43,6 +44,7 @@ from kernelweave.kernels import (
 from kernelweave.optimization import path, plan, solve, start, stopping, wrapper
 from kernelweave.optimization import run as run_module
 from kernelweave.optimization.active_sets import ActiveSets
+from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner import descent, violations, working_sets
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.joint_gradients import JointDescent
@@ -81,6 +83,7 @@ Fit = Callable[[], Any]
 Planner = plan._Planner
 PLAN, SELECT = Planner.plan, violations.Violations.select
 OUTPUTS_AT = family.FamilyEngine.outputs_at
+BEGIN = newton.Newton.begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +220,7 @@ def trace(fit: Fit, ablations: tuple[Ablation, ...]) -> Trace:
 
     with (
         mock.patch.object(estimator_base, "choose_engine", compared(plan.choose_engine)),
-        mock.patch.object(estimator_base, "make_plan", compared(plan.make_plan)),
+        mock.patch.object(estimator_fit, "make_plan", compared(plan.make_plan)),
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")
@@ -317,8 +320,14 @@ def _cold(problem: Any, engine: Any, weights: np.ndarray) -> np.ndarray:
     return np.asarray(problem.norm.start(len(weights)))
 
 
-def _unscaled_steps(self: Any, norm: Any) -> newton.NewtonSteps:
-    return newton.NewtonSteps(norm, newton.NewtonTuning(secant=(1.0, 1.0)))
+def _without(kind: type) -> Callable[[Fallback], Any]:
+    """Return a change of fallbacks that leaves out a first solver of a kind."""
+    return lambda part: part.then if isinstance(part.first, kind) else part
+
+
+def _unscaled_steps(self: Any, *begun: Any) -> newton.NewtonSteps:
+    unscaled = newton.NewtonTuning(secant=(1.0, 1.0))
+    return BEGIN(replace(self, tuning=unscaled), *begun)
 
 
 ALL_WEIGHTS = partial(master.model_minimum, tuning=master.MasterTuning(first_weights=NEVER))
@@ -372,7 +381,7 @@ ABLATIONS = (
     planned(
         "Newton-CG for the logistic loss",
         "optimization/inner/newton_cg.py",
-        rewrite=each(NewtonCG, lambda part: part.then),
+        rewrite=each(Fallback, _without(NewtonCG)),
     ),
     Ablation(
         "interior points after many SMO steps",

@@ -18,8 +18,8 @@ class Recorded(WeightStep):
     def __init__(self):
         self.iterates = []
 
-    def begin(self, norm):
-        analytic = Analytic().begin(norm)
+    def begin(self, problem, engine):
+        analytic = Analytic().begin(problem, engine)
 
         def step(iterate):
             self.iterates.append(iterate)
@@ -66,8 +66,3 @@ def test_line_searches_solve_the_inner_problem(case):
     there = step.iterates[0].at(theta)
     np.testing.assert_array_equal(there.theta, theta)
     assert there.primal() - there.value <= 1e-5 * there.primal()
-
-
-def test_steps_without_a_hessian_refuse_to_compute_one(case):
-    with pytest.raises(TypeError, match="Analytic steps use no Hessian"):
-        Analytic().hessian(case.problem, case.engine, np.ones(5))

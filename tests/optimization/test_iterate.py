@@ -19,7 +19,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
 
 
 def iterate(theta, s, primal, linear=10.0, constant=np.inf):
-    return Iterate(theta, s, linear, lambda: primal, None, None, tol=1e-3, constant=constant)
+    return Iterate(theta, s, linear, lambda: primal, None, tol=1e-3, constant=constant)
 
 
 def test_value_is_the_dual_value_under_the_weights():
@@ -65,7 +65,7 @@ def test_iterate_has_the_values_of_its_engine(case):
     problem, engine = case.problem, case.engine
     theta = begin(problem, engine)
     WorkingSets(60).solve(problem.with_weights(theta), engine, theta, Run.start(1e-2))
-    seen = Iterate.of(Certifier(problem, engine), theta, lambda *_: np.eye(5), None, 1e-3)
+    seen = Iterate.of(Certifier(problem, engine), theta, None, 1e-3)
     s = np.einsum("i,mij,j->m", engine.alpha, case.K, engine.alpha)
     np.testing.assert_allclose(seen.s, s, rtol=1e-9)
     dual = problem.with_weights(theta).dual(engine.alpha, s)
@@ -82,4 +82,4 @@ def test_block_norms_that_are_not_finite_are_an_error(case):
     )
     certifier = Certifier(case.problem, broken)
     with pytest.raises(FloatingPointError, match="alpha' K alpha is not finite"):
-        Iterate.of(certifier, np.ones(5), None, None, 1e-3)
+        Iterate.of(certifier, np.ones(5), None, 1e-3)

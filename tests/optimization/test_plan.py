@@ -126,8 +126,10 @@ def family_plan(solver, start=UNIFORM):
 
 
 GAPPED = GappedKmer([4, 5, 5, 6], [3, 3, 4, 4], store="table")
-CG_FAMILY = ConjugateGradients(FAMILY_SETS, 1000, separate=False, record=False)
-CG_SEPARATE = ConjugateGradients(FAMILY_SETS, 1000, separate=True, record=False)
+CG = ConjugateGradients(separate=False, record=False)
+CG_FAMILY = Fallback(CG, FAMILY_SETS, 1000)
+CG_SEPARATE = Fallback(ConjugateGradients(separate=True), FAMILY_SETS, 1000)
+NEWTON_CG = Fallback(NewtonCG(), FAMILY_SETS, 1000)
 ACCURATE_FAMILY = Wrapper(FAMILY_SETS, NEWTON, COSTLY)
 ON_SAMPLES = Sample(OnlySinglePrecision(ACCURATE_FAMILY))
 SPARSE_FAMILY = family_plan(dropped(ACCURATE_FAMILY, FAMILY_SETS), ON_SAMPLES)
@@ -295,14 +297,13 @@ def test_active_sets_are_for_single_precision_only_in_a_family(rng, plan_of):
 
 def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     X, y = make_splice(1200, 0.3)
-    expected = ConjugateGradients(ONE_KERNEL_SETS, 1000, separate=False, record=False)
+    expected = Fallback(CG, ONE_KERNEL_SETS, 1000)
     plan = plan_of(MKLClassifier(WeightedDegree(8)), X, y)
     assert plan == Plan("dense", Uniform(), expected)
     sets_of_50 = plan_of(MKLClassifier(WeightedDegree(8), working_set=50), X, y)
     assert sets_of_50 == Plan("dense", Uniform(), WorkingSets(50))
     several = plan_of(MKLClassifier(WeightedDegree(8, split="degree"), norm=2), X, y)
-    inner = ConjugateGradients(FAMILY_SETS, 1000, separate=False, record=False)
-    schedule = Wrapper(inner, NEWTON, COSTLY)
+    schedule = Wrapper(CG_FAMILY, NEWTON, COSTLY)
     assert several == Plan("linear", Sample(schedule), schedule)
 
 
@@ -310,15 +311,15 @@ SEQUENCES = {  # kernels, settings, and the plan of 1,200 sequences
     "logistic loss": (
         WeightedDegree(6),
         {"loss": "logistic"},
-        Plan("dense", Uniform(), NewtonCG(ONE_KERNEL_SETS, 1000)),
+        Plan("dense", Uniform(), Fallback(NewtonCG(), ONE_KERNEL_SETS, 1000)),
     ),
     "logistic family": (
         WeightedDegree(6, split="degree"),
         {"loss": "logistic", "norm": 4},
         Plan(
             "linear",
-            Sample(Wrapper(NewtonCG(FAMILY_SETS, 1000), Analytic(), COSTLY)),
-            Wrapper(NewtonCG(FAMILY_SETS, 1000), Analytic(), COSTLY),
+            Sample(Wrapper(NEWTON_CG, Analytic(), COSTLY)),
+            Wrapper(NEWTON_CG, Analytic(), COSTLY),
         ),
     ),
     "sparse family": (
@@ -336,7 +337,7 @@ SEQUENCES = {  # kernels, settings, and the plan of 1,200 sequences
         Plan(
             "linear",
             Uniform(),
-            JointDescent(Wrapper(CG_SEPARATE, NEWTON, COSTLY), 1000, record=False),
+            Fallback(JointDescent(), Wrapper(CG_SEPARATE, NEWTON, COSTLY), 1000),
         ),
     ),
     "separate products, complete": (
@@ -408,7 +409,7 @@ def test_hard_margins_of_many_kernels_are_sifted(data, plan_of):
 
 def test_squared_losses_of_linear_kernels_take_conjugate_gradients(data, plan_of):
     X, _ = data
-    inner = ConjugateGradients(DENSE_SETS, 1000, separate=False, record=False)
+    inner = Fallback(CG, DENSE_SETS, 1000)
     plan = plan_of(MKLRegressor(per_feature(Linear()), loss="squared", norm=2), X, X[:, 0])
     assert plan == Plan("dense", Uniform(), Wrapper(inner, Analytic(), ACCURATE))
 

@@ -24,8 +24,8 @@ SETS = WorkingSets(1000)
 class InteriorNewton(Newton):
     """Newton steps that leave every weight above 0, as interior methods do."""
 
-    def begin(self, norm):
-        newton = super().begin(norm)
+    def begin(self, problem, engine):
+        newton = super().begin(problem, engine)
 
         def step(iterate):
             inside = np.geomspace(1.0, 1e-3, len(iterate.theta))

@@ -94,15 +94,12 @@ class Recorded(WeightStep):
     def __init__(self):
         self.iterates = []
 
-    def begin(self, norm):
+    def begin(self, problem, engine):
         def step(iterate):
             self.iterates.append(iterate)
             return iterate.theta
 
         return step
-
-    def hessian(self, problem, engine, weights):
-        return InnerHessian(1200)(problem, engine, weights)
 
 
 def recorded_iterates(case, accuracy=COMPLETE, **limits):
@@ -140,8 +137,8 @@ class Watched(Newton):
 
     seen: list = field(default_factory=list)
 
-    def begin(self, norm):
-        newton = super().begin(norm)
+    def begin(self, problem, engine):
+        norm, newton = problem.norm, super().begin(problem, engine)
 
         def step(iterate):
             part = 0.5 * (norm.dual(iterate.s) - iterate.theta @ iterate.s) / iterate.scale
@@ -170,7 +167,8 @@ def test_gradient_and_hessian_are_those_of_the_inner_problem(load_real):
     at = recorded_iterates(case, tol=1e-12, max_iter=2)[0].at
     theta, step = np.array([0.3, 0.2, 0.5, 0.1, 0.3]), 5e-4
     here = at(theta)
-    slope, hessian = -0.5 * here.s, here.hessian()
+    slope = -0.5 * here.s
+    hessian = InnerHessian(1200)(case.problem, case.engine, theta)
     small = 1e-3 * np.abs(hessian).max()
     for m in range(5):
         there = at(theta + step * np.eye(5)[m])
@@ -217,7 +215,7 @@ def iterate(primal, value):
     """An iterate with these two values; from OLD to NEW its value falls by 1/2, to first order."""
     s = np.array([3.0, 1.0])
     linear = value + 0.5 * float(OLD @ s)
-    return Iterate(OLD, s, linear, lambda: primal, None, None, tol=TOL, constant=np.inf)
+    return Iterate(OLD, s, linear, lambda: primal, None, tol=TOL, constant=np.inf)
 
 
 def test_first_inner_gap_is_the_largest():

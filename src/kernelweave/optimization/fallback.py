@@ -1,8 +1,8 @@
-"""A solver that takes over where another one stalls."""
+"""A solver that takes over if another one stalls, or if there are few examples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,13 +22,18 @@ class Fallback:
     first : Solver
     then : Solver
         Starts at the alpha and weights of the first.
+    above : int
+        Problems with at most this many examples are solved by `then` alone.
     """
 
     first: Solver
     then: Solver
+    above: int = field(default=0, repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
+        if engine.n <= self.above:
+            return self.then.solve(problem, engine, weights, run)
         result = self.first.solve(problem, engine, weights, run)
         if result.converged or run.budget.spent:
             return result

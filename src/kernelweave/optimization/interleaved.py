@@ -34,15 +34,15 @@ class Interleaved:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        method, step = self.inner.begin(problem, engine, run), self.step.begin(problem.norm)
+        method, step = self.inner.begin(problem, engine, run), self.step.begin(problem, engine)
 
         def solve_inner(theta: np.ndarray) -> Iterate:
             self.inner.solve(problem.with_weights(theta), engine, theta, run.inner(run.tol))
-            return Iterate.of(method, theta, self.step.hessian, solve_inner, run.tol)
+            return Iterate.of(method, theta, solve_inner, run.tol)
 
         iterations = 0
         while True:
-            iterate = Iterate.of(method, weights, self.step.hessian, solve_inner, run.tol)
+            iterate = Iterate.of(method, weights, solve_inner, run.tol)
             if iterations:  # the first certificate, before any iteration, may already end the run
                 weights = step(iterate)
             certificate = method.certify(weights, iterate.s)

@@ -34,8 +34,6 @@ class Iterate:
         gradient of J if alpha is optimal.
     primal : callable
         Returns the primal value of the model, an upper bound of J(theta).
-    hessian : callable
-        Returns the (approximate) Hessian of J at theta, shape (M, M).
     at : callable
         Solves the inner problem at other weights, shape (M,), for line searches; returns the new
         iterate.
@@ -49,7 +47,6 @@ class Iterate:
     s: np.ndarray
     linear: float
     primal: Callable[[], float]
-    hessian: Callable[[], np.ndarray]
     at: Callable[[np.ndarray], Iterate]
     tol: float = field(kw_only=True)
     constant: float = field(kw_only=True)
@@ -59,7 +56,6 @@ class Iterate:
         cls,
         certifier: Certifier,
         theta: np.ndarray,
-        hessian: Callable[..., np.ndarray],
         at: Callable[[np.ndarray], Iterate],
         tol: float,
     ) -> Iterate:
@@ -73,7 +69,6 @@ class Iterate:
             s,
             -problem.risk.conjugate(engine.alpha, engine.origin),
             cache(partial(certifier.primal, theta, s)),  # weight steps query it several times
-            cache(partial(hessian, problem, engine, theta)),
             at,
             tol=tol,
             constant=problem.constant,

@@ -403,7 +403,8 @@ class _Planner:
             schedule = Wrapper(inner, step, accuracy)
         if not self._joint:
             return schedule
-        return JointDescent(schedule, self._size, record=self.costs.fixed_products)
+        descent = JointDescent(record=self.costs.fixed_products)
+        return Fallback(descent, schedule, self._size)
 
     def _inner(self, products: str) -> Solver:
         """Return the solver for alpha under fixed weights; see `EngineCosts.products`."""
@@ -413,18 +414,21 @@ class _Planner:
             return ClassSets(self._size)
         if not self.problem.risk.separates:
             kind = self._product_kind(products)
-            return SurrogateNewton() if kind == "sample" else NewtonCG(None, 0, kind)
-        if products == "none" or not self._at_once:
-            return self._sets
+            return SurrogateNewton() if kind == "sample" else NewtonCG(kind)
+        at_once = self._at_once(products)
+        return self._sets if at_once is None else Fallback(at_once, self._sets, self._size)
+
+    def _at_once(self, products: str) -> NewtonCG | ConjugateGradients | None:
+        """Return the method that changes all alphas at once, if products are cheap enough."""
+        single = self.problem.n_outputs == 1 and self.options.working_set == "auto"
+        if products == "none" or not single or self.n <= self.costs.block:
+            return None
         if self.problem.risk.is_smooth:
-            return NewtonCG(self._sets, self._size)
+            return NewtonCG()
         term = self.problem.term
         if term.is_quadratic and (products == "cheap" or term.is_free):
-            costs = self.costs
-            return ConjugateGradients(
-                self._sets, self._size, costs.separate_products, costs.fixed_products
-            )
-        return self._sets
+            return ConjugateGradients(self.costs.separate_products, self.costs.fixed_products)
+        return None
 
     def _product_kind(self, products: str) -> str:
         """Return how matrix-vector products are computed if the risk is no sum over examples."""
@@ -496,20 +500,14 @@ class _Planner:
 
     @cached_property
     def _joint(self) -> bool:
-        inner = self._inner(self.costs.part_products)
         return (
             self.method is AUTO
             and self.options.interleaved
-            and isinstance(inner, ConjugateGradients)
+            and self.problem.risk.separates
             and self.costs.separate_products
             and self.tuning.joint_from <= self.problem.norm.exponent < np.inf
+            and isinstance(self._at_once(self.costs.part_products), ConjugateGradients)
         )
-
-    @cached_property
-    def _at_once(self) -> bool:
-        """Whether methods that change all alphas at once, such as Newton-CG, are allowed."""
-        single = self.problem.n_outputs == 1
-        return single and self.options.working_set == "auto" and self.n > self.costs.block
 
     @cached_property
     def _size(self) -> int:

@@ -141,7 +141,7 @@ class Wrapper:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         tuning, norm, failures = self.tuning, problem.norm, 0
-        certifier, step = Certifier(problem, engine), self.step.begin(norm)
+        certifier, step = Certifier(problem, engine), self.step.begin(problem, engine)
         inner_gap, probes = InnerGap(self.accuracy, run.tol), ProbeWeights(norm)
 
         def solve_inner(theta: np.ndarray) -> Iterate:
@@ -153,9 +153,9 @@ class Wrapper:
             )
             found = self.inner.solve(problem.with_weights(theta), engine, theta, inner)
             failures = 0 if found.converged or inner.budget.spent else failures + 1
-            return Iterate.of(certifier, theta, self.step.hessian, solve_inner, run.tol)
+            return Iterate.of(certifier, theta, solve_inner, run.tol)
 
-        iterate = Iterate.of(certifier, weights, self.step.hessian, solve_inner, run.tol)
+        iterate = Iterate.of(certifier, weights, solve_inner, run.tol)
         iterations = tested = 0
         while True:
             certificate = certifier.certify(weights, iterate.s)

@@ -14,6 +14,7 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.optimization.certifier import certified
+from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import (
     ConjugateGradients,
     ConjugateGradientTuning,
@@ -25,9 +26,9 @@ from kernelweave.optimization.stopping import StallTuning
 from kernelweave.problem.problem import Problem
 
 WORKING_SETS = WorkingSets(50)
-ALONE = ConjugateGradients(Unreached(), 50)
-RECORDING = ConjugateGradients(Unreached(), 50, record=True)
-WITH_SETS = ConjugateGradients(WORKING_SETS, 50)
+ALONE = Fallback(ConjugateGradients(), Unreached(), 50)
+RECORDING = Fallback(ConjugateGradients(record=True), Unreached(), 50)
+WITH_SETS = Fallback(ConjugateGradients(), WORKING_SETS, 50)
 
 
 every_loss = pytest.mark.parametrize(
@@ -69,7 +70,8 @@ def test_recorded_products_save_products(C):
 
 
 def test_the_number_of_recorded_products_is_bounded():
-    recording = replace(RECORDING, tuning=ConjugateGradientTuning(most_products=3))
+    few = ConjugateGradients(record=True, tuning=ConjugateGradientTuning(most_products=3))
+    recording = replace(RECORDING, first=few)
     problem, engine, weights = make(C=100.0)
     found = recording.solve(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
@@ -121,13 +123,14 @@ def test_a_bounded_number_of_moves(most):
 
 
 NO_PATIENCE = ConjugateGradientTuning(patience=1, moves_per_free=0.0)  # every descent is slow
+IMPATIENT = ConjugateGradients(tuning=NO_PATIENCE)
 
 
 def test_working_sets_take_over_if_the_gap_falls_slowly():
     with pytest.raises(AssertionError, match="gave way"):
-        replace(ALONE, tuning=NO_PATIENCE).solve(*make(C=1000.0), Run.start(1e-4))
+        replace(ALONE, first=IMPATIENT).solve(*make(C=1000.0), Run.start(1e-4))
     watched = []
-    impatient = replace(WITH_SETS, tuning=NO_PATIENCE)
+    impatient = replace(WITH_SETS, first=IMPATIENT)
     found = impatient.solve(*make(C=1000.0), Run.start(1e-4, watch=watched.append))
     assert found.gap <= 1e-4
     assert watched == found.history
@@ -141,6 +144,7 @@ def test_working_sets_take_over_after_a_stall(monkeypatch):
         certificate = certified(descent.problem, descent.engine, descent.weights)
         for _ in range(StallTuning().patience + 1):
             run.record(certificate, descent.weights)
+        return run.result(certificate, descent.engine.alpha, descent.weights)
 
     monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.descended", idle)
     found = WITH_SETS.solve(*make(), Run.start(1e-4))
@@ -148,7 +152,7 @@ def test_working_sets_take_over_after_a_stall(monkeypatch):
 
 
 def test_working_sets_use_the_iterations_left():
-    found = replace(WITH_SETS, tuning=NO_PATIENCE).solve(*make(C=1000.0), Run.start(1e-9, 4))
+    found = replace(WITH_SETS, first=IMPATIENT).solve(*make(C=1000.0), Run.start(1e-9, 4))
     assert found.n_iter == 4
 
 
@@ -170,13 +174,13 @@ def test_conjugate_gradients_are_planned_only_for_cheap_products(other):
 
 
 def test_problems_of_few_examples_are_left_to_working_sets():
-    solver = ConjugateGradients(WorkingSets(800), 800)
+    solver = Fallback(ConjugateGradients(), WorkingSets(800), 800)
     found = solver.solve(*make(), Run.start(1e-4))
     assert found.gap <= 1e-4
     expected = WorkingSets(800).solve(*make(), Run.start(1e-4))
     np.testing.assert_array_equal(found.alpha, expected.alpha)
     with pytest.raises(AssertionError, match="gave way"):
-        ConjugateGradients(Unreached(), 800).solve(*make(), Run.start(1e-4))
+        Fallback(ConjugateGradients(), Unreached(), 800).solve(*make(), Run.start(1e-4))
 
 
 def test_kernels_without_fast_products_are_left_to_working_sets(rng):

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from kernel_cases import training_set
-from mkl_cases import Unreached, uses
+from mkl_cases import uses
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
 from kernelweave.optimization.certifier import certified
+from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradientTuning
 from kernelweave.optimization.inner.joint_gradients import BestWeightsDescent, JointDescent
 from kernelweave.optimization.run import Run
@@ -112,7 +113,7 @@ def test_weighted_norms(rng):
     norm = norms.Lp(2.0, weights=[1.0, 2.0, 0.5, 1.0])
     problem, engine = machine(rng, norm)
     weights = norm.start(engine.n_kernels)
-    found = JointDescent(Unreached(), 1000).solve(problem, engine, weights, Run.start(1e-5))
+    found = JointDescent().solve(problem, engine, weights, Run.start(1e-5))
     assert found.gap <= 1e-5
     np.testing.assert_allclose(found.weights, norm.best(engine.quadratic()), rtol=1e-12)
 
@@ -171,15 +172,14 @@ def test_schedule_takes_over_at_the_weights_of_the_descent(rng):
             return run.result(certificate, engine.alpha, weights)
 
     run, impatient = Run.start(1e-9), ConjugateGradientTuning(patience=3, moves_per_free=0.0)
-    joint = JointDescent(Schedule(), 1000, tuning=impatient)
+    joint = Fallback(JointDescent(tuning=impatient), Schedule(), 50)
     joint.solve(problem, engine, problem.norm.start(4), run)
     (weights,) = taken
     np.testing.assert_allclose(weights, problem.norm.best(engine.quadratic()), rtol=1e-9)
 
 
 def test_schedule_takes_over_if_joint_descent_is_slow(rng, monkeypatch):
-    name = "kernelweave.optimization.inner.joint_gradients.descended"
-    monkeypatch.setattr(name, lambda *_: None)
+    monkeypatch.setattr("kernelweave.optimization.inner.descent.slow", lambda *_: True)
     X, y = data(rng)
     model = MKLClassifier(FAMILY, normalize="unit").fit(X, y)
     assert uses(model.plan_, JointDescent)

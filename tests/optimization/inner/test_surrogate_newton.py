@@ -46,7 +46,7 @@ def test_the_same_optimum_as_with_the_exact_matrix(loss, C, rng):
     assert found.gap <= 1e-6
     np.testing.assert_array_equal(found.alpha, engine.alpha)
     engine.move_to(problem.risk.feasible_alpha())
-    exact = NewtonCG(None, 0, "matrix").solve(problem, engine, weights, Run.start(1e-5))
+    exact = NewtonCG("matrix").solve(problem, engine, weights, Run.start(1e-5))
     assert exact.gap <= 1e-5
     assert found.primal == pytest.approx(exact.primal, rel=1.1e-5)
 

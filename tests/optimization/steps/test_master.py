@@ -24,7 +24,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
 
 
 def iterate(theta, s, primal):
-    return Iterate(theta, s, 10.0, lambda: primal, None, None, tol=1e-3, constant=np.inf)
+    return Iterate(theta, s, 10.0, lambda: primal, None, tol=1e-3, constant=np.inf)
 
 
 def test_weights_shrink_to_a_part_and_below_a_floor_no_further():

@@ -33,7 +33,7 @@ def case(rng):
 def squared_norms(problem, engine, theta):
     """Return s at the optimum under weights theta: -2 times the gradient of J."""
     engine.move_to(problem.risk.feasible_alpha())
-    NewtonCG(None, 0, "matrix").solve(problem.with_weights(theta), engine, theta, Run.start(1e-12))
+    NewtonCG("matrix").solve(problem.with_weights(theta), engine, theta, Run.start(1e-12))
     return engine.quadratic()
 
 

@@ -170,9 +170,9 @@ def test_newton_steps_learn_the_change_of_the_gradient():
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
         J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
         linear = J + 0.5 * theta @ s
-        return Iterate(theta, s, linear, lambda: J, lambda: 4 * H, iterate, **LIMITS)
+        return Iterate(theta, s, linear, lambda: J, iterate, **LIMITS)
 
-    steps = NewtonSteps(norm)
+    steps = NewtonSteps(norm, lambda theta: 4 * H)
     theta = np.array([0.6, 0.4])
     first = steps(iterate(theta))
     second = steps(iterate(first))
@@ -201,11 +201,12 @@ def test_a_block_norm_is_judged_by_the_weights_that_a_step_chose(solver, seed):
 
 
 def test_rounding_is_no_reason_for_newton_to_go_back():
-    steps, theta, s = NewtonSteps(norms.Lp(1)), np.array([0.5, 0.5]), np.array([3.0, 1.0])
+    steps = NewtonSteps(norms.Lp(1), lambda theta: np.eye(2))
+    theta, s = np.array([0.5, 0.5]), np.array([3.0, 1.0])
 
     def iterate(value):
         linear = value + 0.5 * float(theta @ s)
-        return Iterate(theta, s, linear, lambda: 1.0, lambda: np.eye(2), iterate, **LIMITS)
+        return Iterate(theta, s, linear, lambda: 1.0, iterate, **LIMITS)
 
     there = steps(iterate(1.0))
     assert there[0] > theta[0]
@@ -215,7 +216,7 @@ def test_rounding_is_no_reason_for_newton_to_go_back():
 
 def seen(theta, s):
     """An iterate for steps that only read s."""
-    return Iterate(theta, s, 0.0, lambda: 1.0, lambda: np.eye(len(s)), seen, **LIMITS)
+    return Iterate(theta, s, 0.0, lambda: 1.0, seen, **LIMITS)
 
 
 @pytest.mark.parametrize("p", [1.1, 4 / 3, 2.0, 8.0])

@@ -21,7 +21,6 @@ from ...engines.quadratic_model import QuadraticModelEngine
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
-from ..solver import Solver
 from .descent import Descent, DescentTuning, descended
 
 
@@ -141,12 +140,10 @@ class ModelledDescent(Descent):
 class ConjugateGradients:
     """Conjugate gradients in all alphas; a component of a `Plan`.
 
+    They stop early if the kernel matrix is too ill-conditioned.
+
     Parameters
     ----------
-    then : Solver
-        Takes over if the kernel matrix is too ill-conditioned for conjugate gradients.
-    above : int
-        Problems with at most this many examples are solved by `then` alone.
     separate : bool
         Whether products are computed for each kernel, which costs no more than for their sum.
     record : bool
@@ -154,18 +151,13 @@ class ConjugateGradients:
     tuning : ConjugateGradientTuning
     """
 
-    then: Solver
-    above: int = field(repr=False)
     separate: bool = False
     record: bool = False
     tuning: ConjugateGradientTuning = field(default=ConjugateGradientTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        result = None
-        if engine.n > self.above:
-            descent = ModelledDescent(
-                problem, engine, weights, self.separate, tuning=self.tuning, record=self.record
-            )
-            result = descended(descent, run)
-        return result or self.then.solve(problem, engine, weights, run.continued())
+        descent = ModelledDescent(
+            problem, engine, weights, self.separate, tuning=self.tuning, record=self.record
+        )
+        return descended(descent, run)

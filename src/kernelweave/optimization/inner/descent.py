@@ -15,7 +15,7 @@ If eps is not 0, the objective has a kink at 0. The gradient step is then a prox
 minimises the linearised objective plus the kinks, so that alphas near 0 become 0. Moves may cross
 0, and the line search includes the kinks.
 
-Conjugate gradients are slow if K is ill-conditioned; another solver then takes over.
+Conjugate gradients are slow if K is ill-conditioned; then they stop before the run is finished.
 """
 
 from __future__ import annotations
@@ -267,20 +267,19 @@ def first_zero(value: float, rate: float, places: np.ndarray, jumps: np.ndarray)
     return float(min(places[first], -before / rate))
 
 
-def descended(descent: Descent, run: Run) -> Result | None:
-    """Descend until the run is finished; return None if progress is too slow."""
-    problem, engine = descent.problem, descent.engine
-    moving, iterations = True, 0
-    while moving and not slow(run, descent.free, descent.tuning):
+def descended(descent: Descent, run: Run) -> Result:
+    """Descend until the run is finished or progress is too slow."""
+    engine, moving, iterations = descent.engine, True, 0
+    while True:
         weights = descent.weights
-        certificate = certified(problem, engine, weights)
+        certificate = certified(descent.problem, engine, weights)
         run.record(certificate, weights, iterations, engine.alpha)
-        if run.budget.spent or (run.converged and descent.exact_bounds):
+        finished = run.budget.spent or (run.converged and descent.exact_bounds)
+        if finished or not moving or slow(run, descent.free, descent.tuning):
             return run.result(certificate, engine.alpha, weights)
         iterations = 1
         moving = descent.unclipped_step() if run.converged else descent.descend()
         run.notify(engine.alpha, descent.weights)
-    return None
 
 
 def slow(run: Run, free: int, tuning: DescentTuning) -> bool:

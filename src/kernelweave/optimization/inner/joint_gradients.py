@@ -22,7 +22,6 @@ from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
-from ..solver import Solver
 from .conjugate_gradients import ConjugateGradientTuning, ModelledDescent
 from .descent import descended
 
@@ -77,27 +76,20 @@ class BestWeightsDescent(ModelledDescent):
 class JointDescent:
     """Conjugate gradients in alpha with the best weights for every alpha; a component of a `Plan`.
 
+    They stop early if progress is slow.
+
     Parameters
     ----------
-    then : Solver
-        Takes over if progress is slow.
-    above : int
-        Problems with at most this many examples are solved by `then` alone.
     record : bool
         Whether products are recorded, since most of their time does not depend on n.
     tuning : ConjugateGradientTuning
     """
 
-    then: Solver
-    above: int = field(repr=False)
     record: bool = False
     tuning: ConjugateGradientTuning = field(default=ConjugateGradientTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        if engine.n <= self.above:
-            return self.then.solve(problem, engine, weights, run)
         best = problem.norm.best(engine.quadratic())
         descent = BestWeightsDescent(problem, engine, best, tuning=self.tuning, record=self.record)
-        result = descended(descent, run)
-        return result or self.then.solve(problem, engine, descent.weights, run.continued())
+        return descended(descent, run)

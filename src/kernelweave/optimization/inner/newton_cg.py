@@ -25,7 +25,6 @@ from ...problem.problem import Problem
 from ...problem.risk import Response
 from ..result import Result
 from ..run import Run
-from ..solver import Solver
 from .products import Product, kernel_product
 
 TINY = np.finfo(float).tiny
@@ -91,33 +90,24 @@ class Point:
 class NewtonCG:
     """Newton's method with conjugate gradients; a component of a `Plan`.
 
+    It stops early if no step brings progress.
+
     Parameters
     ----------
-    then : Solver, optional
-        Takes over if no step of Newton's method brings progress, if the risk allows working sets.
-    above : int
-        Problems with at most this many examples are solved by `then` alone.
     products : {"engine", "matrix"}
         How products with the kernel matrix are computed: by the engine, or with the matrix in
         memory.
     tuning : NewtonCGTuning
     """
 
-    then: Solver | None
-    above: int = field(repr=False)
     products: str = "engine"
     tuning: NewtonCGTuning = field(default=TUNING, repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        if self.then is not None and engine.n <= self.above:
-            return self.then.solve(problem, engine, weights, run)
         product = kernel_product(self.products, engine, weights)
         method = _NewtonCG(problem, engine, weights, run, product, self.tuning)
-        certificate = method.run_steps()
-        if self.then is not None and not (run.converged or run.budget.spent):
-            return self.then.solve(problem, engine, weights, run.continued())
-        return run.result(certificate, engine.alpha, weights)
+        return run.result(method.run_steps(), engine.alpha, weights)
 
 
 class _NewtonCG:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...engines.base import Engine
 from ...norms import Norm
+from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
 
@@ -51,8 +53,8 @@ class Analytic(WeightStep):
 
     tuning: AnalyticTuning = field(default=AnalyticTuning(), repr=False)
 
-    def begin(self, norm: Norm) -> Step:
-        return AnalyticSteps(norm, self.tuning)
+    def begin(self, problem: Problem, engine: Engine) -> Step:
+        return AnalyticSteps(problem.norm, self.tuning)
 
 
 class AnalyticSteps:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-import numpy as np
-
 from ...engines.base import Engine
-from ...norms import Norm
 from ...problem.problem import Problem
 from ..iterate import Step
 
@@ -16,15 +13,8 @@ class WeightStep(ABC):
     """A rule that updates the kernel weights; a component of a `Plan`."""
 
     @abstractmethod
-    def begin(self, norm: Norm) -> Step:
-        """Return the steps of one fit: a callable with state, from iterates to weights."""
+    def begin(self, problem: Problem, engine: Engine) -> Step:
+        """Return the steps of one fit: a callable with state, from iterates to weights.
 
-    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-        """Return the Hessian of J, shape (M, M), at weights of shape (M,).
-
-        Raises
-        ------
-        TypeError
-            If these steps use no Hessian.
+        Iterates describe the alpha of the engine. Most steps need nothing else of it.
         """
-        raise TypeError(f"{type(self).__name__} steps use no Hessian")

@@ -17,7 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
+from ...engines.base import Engine
 from ...norms import Norm
+from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
 from .cuts import Cuts
@@ -33,8 +35,8 @@ PART = 0.3  # fraction of the way from the best weights to the vertex
 class CuttingPlane(WeightStep):
     """Cutting plane steps; a component of a `Plan`."""
 
-    def begin(self, norm: Norm) -> Step:
-        return CuttingPlaneSteps(norm)
+    def begin(self, problem: Problem, engine: Engine) -> Step:
+        return CuttingPlaneSteps(problem.norm)
 
 
 class CuttingPlaneSteps:

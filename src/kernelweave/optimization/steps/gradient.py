@@ -22,7 +22,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...engines.base import Engine
 from ...norms import Norm
+from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
 from .master import least_weights, model_minimum
@@ -61,10 +63,10 @@ class Gradient(WeightStep):
     metric: str | None = "bfgs"
     tuning: GradientTuning = field(default=GradientTuning(), repr=False)
 
-    def begin(self, norm: Norm) -> Step:
+    def begin(self, problem: Problem, engine: Engine) -> Step:
         if self.metric is None:
-            return ReducedGradientSteps(norm, self.tuning)
-        return GradientSteps(norm, self.tuning)
+            return ReducedGradientSteps(problem.norm, self.tuning)
+        return GradientSteps(problem.norm, self.tuning)
 
 
 class ReducedGradientSteps:

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...engines.base import Engine
 from ...norms import Norm
+from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
 from .cuts import Cuts
@@ -41,8 +43,8 @@ class Level(WeightStep):
 
     tuning: LevelTuning = field(default=LevelTuning(), repr=False)
 
-    def begin(self, norm: Norm) -> Step:
-        return LevelSteps(norm, self.tuning)
+    def begin(self, problem: Problem, engine: Engine) -> Step:
+        return LevelSteps(problem.norm, self.tuning)
 
 
 class LevelSteps:

@@ -22,7 +22,9 @@ models agree are left out of D and V.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -85,11 +87,8 @@ class Newton(WeightStep):
     curvature: InnerHessian | ResponseHessian
     tuning: NewtonTuning = field(default=NewtonTuning(), repr=False)
 
-    def begin(self, norm: Norm) -> Step:
-        return NewtonSteps(norm, self.tuning)
-
-    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-        return self.curvature(problem, engine, weights)
+    def begin(self, problem: Problem, engine: Engine) -> Step:
+        return NewtonSteps(problem.norm, partial(self.curvature, problem, engine), self.tuning)
 
 
 class NewtonSteps:
@@ -105,11 +104,18 @@ class NewtonSteps:
     Parameters
     ----------
     norm : Norm
+    hessian : callable
+        Returns the Hessian of J, shape (M, M), at the present weights, shape (M,).
     tuning : NewtonTuning
     """
 
-    def __init__(self, norm: Norm, tuning: NewtonTuning = NewtonTuning()):
-        self.norm, self.tuning = norm, tuning
+    def __init__(
+        self,
+        norm: Norm,
+        hessian: Callable[[np.ndarray], np.ndarray],
+        tuning: NewtonTuning = NewtonTuning(),
+    ):
+        self.norm, self.hessian, self.tuning = norm, hessian, tuning
         self.distrust, self.best, self.centre = 0.0, np.inf, np.empty(0)
         self.ratio = 1.0
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
@@ -124,7 +130,7 @@ class NewtonSteps:
             self.best, self.centre = primal, iterate.theta
         self.distrust **= self.tuning.widen
         try:
-            hessian = iterate.hessian()
+            hessian = self.hessian(iterate.theta)
         except LinAlgError:  # rounding: the kernel block is not positive definite
             hessian = np.zeros((len(iterate.s), len(iterate.s)))
         scale, self.ratio = iterate.s.max(), self._secant(iterate)
