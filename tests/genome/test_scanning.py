@@ -136,7 +136,7 @@ def test_bad_parameters_are_named(settings, message, examples, genome):
 
 def test_models_without_a_length_need_one(examples, genome):
     model = MKLClassifier(Spectrum(3)).fit(*examples)
-    with pytest.raises(ValueError, match="give the number of letters"):
+    with pytest.raises(ValueError, match="must be the number of letters"):
         list(scan(model, genome[1]))
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
-from types import MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +12,6 @@ import scipy.sparse as sp
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
@@ -31,6 +28,7 @@ from .automatic import FACTORS
 from .base import MKLEstimator
 from .calibration import calibrators, probabilities
 from .classes import Classes
+from .conditional_method import only_if
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Formulation, Outputs
@@ -45,33 +43,22 @@ from .validation import check_class_weights, check_targets, check_weights, one_n
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 
-class _WithProbabilities:
-    """Descriptor of methods that exist only for estimators with probabilities.
-
-    Unlike scikit-learn's `available_if`, access raises an AttributeError with the full text.
-    """
-
-    def __init__(self, method: Callable[..., np.ndarray]):
-        self.method = method
-        update_wrapper(self, method)  # type: ignore[arg-type]
-
-    def __get__(self, model: Any, owner: type) -> Callable[..., np.ndarray]:
-        if model is None:
-            return self.method
-        logistic = isinstance(losses.get(model.loss, "classifier"), losses.Logistic)
-        if not (logistic or model.calibrate):
-            raise AttributeError(
-                f"{self.method.__name__} requires loss='logistic', or calibrate='sigmoid' (or "
-                f"'isotonic') for loss={model.loss!r}"
-            )
-        return MethodType(self.method, model)
+def _check_probabilities(model: Any) -> None:
+    """Raise AttributeError if an estimator has no probabilities."""
+    logistic = isinstance(losses.get(model.loss, "classifier"), losses.Logistic)
+    if not (logistic or model.calibrate):
+        raise AttributeError(
+            "predict_proba and predict_log_proba require loss='logistic', or calibrate='sigmoid' "
+            f"(or 'isotonic') with another loss, got loss={model.loss!r} and calibrate=None"
+        )
 
 
-def _has_sets(model: Any) -> bool:
-    """Return True if the model is calibrated; raise AttributeError otherwise."""
-    if model.calibrate:
-        return True
-    raise AttributeError("predict_set requires calibrate='sigmoid' or calibrate='isotonic'")
+def _check_sets(model: Any) -> None:
+    """Raise AttributeError if an estimator is not calibrated."""
+    if not model.calibrate:
+        raise AttributeError(
+            "predict_set requires calibrate='sigmoid' or 'isotonic', got calibrate=None"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -287,7 +274,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels: np.ndarray = self.classes_[index]
         return labels
 
-    @_WithProbabilities
+    @only_if(_check_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes.
 
@@ -327,7 +314,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         multilabel = getattr(self, "multilabel_", False)
         return probabilities(np.column_stack(columns), multilabel=multilabel)
 
-    @available_if(_has_sets)  # type: ignore[untyped-decorator]
+    @only_if(_check_sets)
     def predict_set(self, X: Any, alpha: float = 0.05) -> np.ndarray:
         """Return sets of classes that contain the true one with probability 1 - alpha.
 
@@ -402,7 +389,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         self.calibrators_ = pair_calibrators(self.calibrate, values, pairs, weights)
         self.conformity_ = class_scores(self._probabilities(values.T), classes.codes)
 
-    @_WithProbabilities
+    @only_if(_check_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities.
 

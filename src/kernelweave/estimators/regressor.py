@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.metaestimators import available_if
 
 from .. import losses, norms
 from ..common.numbers import thread_count
@@ -22,6 +21,7 @@ from ..problem.problem import Problem
 from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator
+from .conditional_method import only_if
 from .conformal import checked_alpha, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Outputs
@@ -33,11 +33,12 @@ from .validation import check_targets, check_weights, one_number, weighed
 EPSILON = 0.1  # epsilon="scale" in units of the standard deviation of y
 
 
-def _has_intervals(model: Any) -> bool:
-    """Return True if the model has held-out residuals; raise AttributeError otherwise."""
-    if model.calibrate:
-        return True
-    raise AttributeError("predict_interval requires calibrate='residuals' or 'jackknife+'")
+def _check_intervals(model: Any) -> None:
+    """Raise AttributeError if an estimator has no held-out residuals."""
+    if not model.calibrate:
+        raise AttributeError(
+            "predict_interval requires calibrate='residuals' or 'jackknife+', got calibrate=None"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -130,7 +131,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         """
         return float(super().score(X, y, sample_weight))
 
-    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
+    @only_if(_check_intervals)
     def predict_interval(self, X: Data, alpha: float = 0.05) -> np.ndarray:
         """Return intervals that contain the target with probability 1 - alpha.
 

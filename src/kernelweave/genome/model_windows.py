@@ -108,9 +108,10 @@ def window_length(model: FittedEstimator, length: int | None) -> int:
     if length is None and len(known) == 1:
         return int(known.pop())
     if length is None:
+        support_sequences(model)  # raises for models of other data
         raise ValueError(
-            "length: give the number of letters of a window (--length); the kernels of this model "
-            "accept any"
+            "length must be the number of letters of a window (--length), since the kernels of "
+            "this model accept any; got None"
         )
     if known and known != {length}:
         raise ValueError(
