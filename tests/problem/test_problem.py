@@ -162,6 +162,27 @@ def small_improvement(gain):
     return problem, problem.term.lo + problem.term.hi, s
 
 
+@every_loss
+@pytest.mark.parametrize("factor", [1e-12, 1.0], ids=["constant", "model"])
+def test_certificates_of_several_outputs_are_those_of_each_output(loss, factor, rng):
+    """Under fixed weights each output is a separate problem; an infeasible alpha has no bound."""
+    first = random_problem(loss, norms.Lp(np.inf), rng)
+    alone = [first, replace(first, risk=replace(first.risk, y=first.y[::-1]))]
+    problem = Problem.sharing(alone).with_weights(np.ones(M))
+    K = factor * kernel_matrices(rng)
+    for shift in (0.0, 0.3):
+        alpha = problem.risk.feasible_alpha() * (1.0 if loss.kind == "one-class" else 0.7)
+        alpha[0] += shift
+        F = (alpha.reshape(2, -1) @ K.sum(axis=0)).ravel()
+        found = problem.certificates(alpha, F)
+        for one, part, certificate in zip(alone, problem.output_slices, found, strict=True):
+            s = np.array([alpha[part] @ k @ alpha[part] for k in K])
+            fixed = one.with_weights(np.ones(M))
+            expected = fixed.certificate(alpha[part], F[part], s, np.ones(M))
+            for name, value in vars(expected).items():
+                assert getattr(certificate, name) == pytest.approx(value, rel=1e-12, abs=1e-14)
+
+
 def test_constant_model_is_certified_if_no_improvement_is_possible(rng):
     problem, alpha, s = small_improvement(1e-11)
     found = problem.certificate(alpha, rng.normal(size=N), s, problem.norm.start(M))

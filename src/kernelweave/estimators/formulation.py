@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from ..engines import Engine
 from ..kernels import Kernel
+from ..losses import Loss
 from ..model.files.checkpoint import try_out
 from ..norms import Norm
 from ..optimization.methods.base import Method
@@ -107,14 +108,18 @@ class Formulation(ABC):
         return [one.norm for one in self.outputs]
 
     @property
+    def loss(self) -> Loss:
+        """The loss of each output."""
+        return self.outputs[0].loss
+
+    @property
     def is_hard_margin(self) -> bool:
         """Whether costs are infinite."""
         return isinstance(self.outputs[0], HardMarginProblem)
 
     def method(self, solver: object) -> Method:
         """Return the method for `solver`; raise ValueError if it does not support the problems."""
-        first = self.outputs[0]
-        return find_method(solver, first.norm, first.loss, shared=self.shared)
+        return find_method(solver, self.norms[0], self.loss, shared=self.shared)
 
     def try_out(self, checkpoint: str | os.PathLike[str] | None) -> None:
         """Raise an error if the checkpoints of the problems cannot be written."""

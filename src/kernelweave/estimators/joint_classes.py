@@ -8,7 +8,7 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.warnings import warn
-from ..losses import Hinge, Logistic
+from ..losses import Hinge, Logistic, Loss
 from ..norms import Norm
 from ..optimization.methods.base import Method
 from ..problem.class_risk import ClassRisk
@@ -64,6 +64,10 @@ class JointClasses(Formulation):
     @property
     def norms(self) -> list[Norm]:
         return [self.classes.norm]
+
+    @property
+    def loss(self) -> Loss:
+        return self.classes.loss
 
     @property
     def is_hard_margin(self) -> bool:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ..common.cached_property import cached_property
 from ..common.warnings import warn
 from ..engines.class_pairs import class_pairs
+from ..losses import Loss
 from ..norms import Norm
 from ..problem.problem import Problem
 from ..problem.risk import Risk
@@ -63,6 +64,10 @@ class OneVsOne(Formulation):
     @property
     def norms(self) -> list[Norm]:
         return [self.classes.norm]
+
+    @property
+    def loss(self) -> Loss:
+        return self.classes.loss
 
     @property
     def is_hard_margin(self) -> bool:

@@ -199,6 +199,38 @@ class Problem:
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
+    def certificates(self, alpha: np.ndarray, F: np.ndarray) -> list[Certificate]:
+        """Return the certificate of each output as a separate problem, under fixed weights.
+
+        The squared norm of an output is then alpha . F, summed over its examples.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n,)
+        F : ndarray of shape (n,)
+            Combined outputs of the model.
+
+        Returns
+        -------
+        list of n_outputs Certificate
+        """
+        risk = self.risk
+        squares = np.maximum(risk.sums(alpha * F), 0.0)
+        dual = -risk.sums(risk.term.conjugate(alpha)) - 0.5 * squares
+        dual[~risk.outputs_are_feasible(alpha)] = -np.inf
+        constant, bias_of_constant = risk.constant_models
+        negligible = np.maximum(self._negligible_part * constant, risk.zeros)
+        optimal = (constant - dual <= negligible) & risk.allows_zero
+        bias = np.where(optimal, bias_of_constant, risk.best_bias(F))
+        primal = np.where(optimal, constant, risk.values(F, bias) + 0.5 * squares)
+        dual -= np.where(optimal, 0.0, risk.infeasibility_gains(alpha, bias))
+        gap = np.where(optimal, 0.0, relative_gap(primal, dual, constant, risk.zeros))
+        columns = (part.tolist() for part in (primal, dual, constant, gap, bias))
+        return [
+            Certificate(primal=p, dual=d, constant=c, gap=g, bias=b)
+            for p, d, c, g, b in zip(*columns, strict=True)
+        ]
+
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).
 
@@ -207,11 +239,7 @@ class Problem:
         """
         if self.constant_is_optimal(dual):
             return 0.0 if primal <= self.constant + self._no_improvement else np.inf
-        scale = min(abs(primal), self.constant - dual)
-        if scale <= 0 and primal > dual:  # the relative gap is undefined
-            return np.inf
-        gap = (primal - dual) / max(scale, self._zero)
-        return gap if gap < np.inf else np.inf
+        return float(relative_gap(primal, dual, self.constant, self._zero))
 
     @property
     def constant_model(self) -> tuple[float, Numbers]:
@@ -233,11 +261,27 @@ class Problem:
     @cached_property
     def _no_improvement(self) -> float:
         """Largest difference of objective values that is rounding."""
-        part = NO_IMPROVEMENT
-        if isinstance(self.norm, Fixed):
-            part = max(part / len(self.norm.theta), LEAST_NO_IMPROVEMENT)
-        return max(part * self.constant, self._zero)
+        return max(self._negligible_part * self.constant, self._zero)
+
+    @property
+    def _negligible_part(self) -> float:
+        """Largest improvement over the constant model, as a fraction of its cost, to ignore."""
+        if not isinstance(self.norm, Fixed):
+            return NO_IMPROVEMENT
+        return max(NO_IMPROVEMENT / len(self.norm.theta), LEAST_NO_IMPROVEMENT)
 
     @property
     def _zero(self) -> float:
         return self.risk.zero
+
+
+def relative_gap(primal: Numbers, dual: Numbers, constant: Numbers, zero: Numbers) -> np.ndarray:
+    """Return (primal - dual) / min(|primal|, constant - dual), or inf if that is not a number.
+
+    Scales below `zero` are rounding, and count as `zero`.
+    """
+    distance, scale = np.subtract(primal, dual), np.minimum(np.abs(primal), constant - dual)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap = distance / np.maximum(scale, zero)
+    undefined = (scale <= 0) & (distance > 0)
+    return np.where(undefined | ~(gap < np.inf), np.inf, gap)

@@ -176,6 +176,11 @@ class Risk:
         constant = self.tau * np.sum(bias) if self.tau else 0.0
         return float(self.C @ self.losses(f) + constant)
 
+    def values(self, F: np.ndarray, bias: Numbers) -> np.ndarray:
+        """Return the risk of each output, shape (n_outputs,), as `value` does for their sum."""
+        values = self.sums(self.C * self.losses(F + self.per_example(bias)))
+        return values + self.tau * np.asarray(bias) if self.tau else values
+
     def losses(self, f: np.ndarray) -> np.ndarray:
         """Return the loss of each example with decision values f, shape (n,)."""
         return self.loss.value(f, self.y)
@@ -190,10 +195,15 @@ class Risk:
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
         """Return whether alphas, shape (n,), add up to tau, up to rounding."""
+        return bool(self.outputs_are_feasible(alpha).all())
+
+    def outputs_are_feasible(self, alpha: np.ndarray) -> np.ndarray:
+        """Return for each output, shape (n_outputs,), whether its alphas add up to tau."""
         if self.tau is None:
-            return True
+            return np.ones(self.n_outputs, dtype=bool)
         drift = np.abs(self.sums(alpha) - self.tau)
-        return bool((drift <= SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))).all())
+        rounding = SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))
+        return np.asarray(drift <= rounding)
 
     def feasible_alpha(self) -> np.ndarray:
         """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
@@ -252,9 +262,11 @@ class Risk:
 
         It is the violation of the constraint times its multiplier, the bias.
         """
-        if self.tau is None:
-            return 0.0
-        return float((bias * (self.sums(alpha) - self.tau)).sum())
+        return float(np.sum(self.infeasibility_gains(alpha, bias)))
+
+    def infeasibility_gains(self, alpha: np.ndarray, bias: Numbers) -> Numbers:
+        """Return `infeasibility_gain` of each output, shape (n_outputs,)."""
+        return 0.0 if self.tau is None else bias * (self.sums(alpha) - self.tau)
 
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> Numbers:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
@@ -264,16 +276,16 @@ class Risk:
         It is rounded so that adding the centre to it is exact. Without an
         intercept it is 0.
         """
-        if self.n_outputs > 1:
-            pairs = zip(self.per_output, self.output_slices, strict=True)
-            return np.array([one.best_bias(F[part]) for one, part in pairs])
         if self.tau is None:
-            return 0.0
+            return np.zeros(self.n_outputs) if self.n_outputs > 1 else 0.0
         return (self._bias_of(F, self.tau) + self.centre) - self.centre
 
-    def _bias_of(self, F: np.ndarray, tau: float) -> float:
-        """Return the bias that minimises the risk of outputs F, shape (n,), of one output."""
-        return self.loss.best_bias(F, self.y, self.C, tau)
+    def _bias_of(self, F: np.ndarray, tau: float) -> Numbers:
+        """Return the unrounded bias that minimises the risk of outputs F, shape (n,)."""
+        if self.n_outputs == 1:
+            return self.loss.best_bias(F, self.y, self.C, tau)
+        best, y, C = self.loss.best_bias, self.y, self.C
+        return np.array([best(F[part], y[part], C[part], tau) for part in self.output_slices])
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:
@@ -283,9 +295,21 @@ class Risk:
         return self.value(F, bias), bias
 
     @cached_property
+    def constant_models(self) -> tuple[np.ndarray, np.ndarray]:
+        """Value and bias of the constant model of each output, both of shape (n_outputs,)."""
+        F = np.zeros_like(self.y)
+        bias = np.atleast_1d(self.best_bias(F))
+        return self.values(F, bias), bias
+
+    @cached_property
     def zero(self) -> float:
         """Risk below which a bias fits the targets exactly, up to rounding."""
-        return float(1e-24 * (self.C @ self.losses(np.zeros_like(self.y))) + TINY)
+        return float(_zero(self.C @ self.losses(np.zeros_like(self.y))))
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        """`zero` of each output, shape (n_outputs,)."""
+        return np.asarray(_zero(self.sums(self.C * self.losses(np.zeros_like(self.y)))))
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of values, shape (n,), over the examples of each output."""
@@ -312,6 +336,11 @@ class Response:
     alpha: np.ndarray
     value: float
     hessian: Callable[[np.ndarray], np.ndarray]
+
+
+def _zero(risk: Numbers) -> Numbers:
+    """Return the risk that is rounding beside that of decision values 0."""
+    return 1e-24 * risk + TINY
 
 
 def sum_constraint(fit_intercept: bool) -> float | None:

@@ -30,7 +30,7 @@ class PairSets:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         certifier, solver = Certifier(problem, engine), pair_solver(engine)
-        constant = constants(problem)
+        constant = problem.risk.constant_models[0]
         # One call solves the problem, so that no first gap is known that it must fall below.
         run = replace(run, rule=replace(run.rule, decrease=1.0))
         while True:
@@ -41,11 +41,6 @@ class PairSets:
             run.record(certificate, weights, 1, engine.alpha)
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
-
-
-def constants(problem: Problem) -> np.ndarray:
-    """Return the primal value of the constant model of each output, shape (n_outputs,)."""
-    return np.array([risk.constant_model[0] for risk in problem.risk.per_output])
 
 
 def solve_each_pair(
@@ -75,19 +70,17 @@ def solve_each_pair(
         One for each pair; its alpha is that of the examples ``engine.rows[pair]``.
     """
     engine.move_to(np.zeros(engine.n))
-    engine.solve(problem.term, constants(problem), BELOW_TOL * run.tol, weights)
-    F, results = engine.combined(weights), []
-    for one, part in zip(problem.per_output, engine.slices, strict=True):
-        alpha, outputs = engine.alpha[part], F[part]
-        s = np.array([alpha @ outputs]) / weights
-        certificate = one.certificate(alpha, outputs, s, weights)
-        constant = one.constant_is_optimal(certificate.dual)
-        theta = np.zeros_like(weights) if constant else weights
+    engine.solve(problem.term, problem.risk.constant_models[0], BELOW_TOL * run.tol, weights)
+    found = problem.with_weights(weights).certificates(engine.alpha, engine.combined(weights))
+    results = []
+    for certificate, part in zip(found, engine.slices, strict=True):
+        constant = certificate.primal == certificate.constant and certificate.gap == 0.0
         log = Log(engine.work, run.log.watch, started=run.log.started)
+        theta = np.zeros_like(weights) if constant else weights
         log.add(certificate, theta)
         result = Result(
             **vars(certificate),
-            alpha=alpha.copy(),
+            alpha=engine.alpha[part].copy(),
             weights=theta,
             n_iter=1,
             history=log.entries,
