@@ -26,41 +26,41 @@ from naive_normalize import normalised
 
 TWO_STAGE = ("alignment", "centered-alignment", "easymkl")
 TINY = float(np.finfo(float).tiny)
-ROUNDING = 1e-12  # of a sum of losses, part of which is a gain that is told as rounding
-SLACK = 1e-12  # of a gap, that rounding of the checker itself may be
+ROUNDING = 1e-12  # gain that a warning attributes to rounding, relative to a sum of losses
+SLACK = 1e-12  # rounding error of the checker, relative to a gap
 
 
-def check_certificate(model: Any, examples: Given, y: Any, weights: Any, told: list[str]) -> None:
-    """Raise a `Lie` where the reported values are better than what the checker finds."""
-    values = list(judged(model, *matrices(model, examples.X, told), y, weights))
+def check_certificate(model: Any, examples: Given, y: Any, weights: Any, warned: list[str]) -> None:
+    """Raise a `Lie` if the reported values are better than those of the checker."""
+    values = list(judged(model, *matrices(model, examples.X, warned), y, weights))
     apart = [value.primal - value.dual for value in values]
-    compare(model, [value.gap for value in values], apart, told, f"checker: {values}")
+    compare(model, [value.gap for value in values], apart, warned, f"checker: {values}")
     proof = verify(model, examples.X, y, weights)
-    compare(model, proof.gap, proof.primal - proof.dual, told, f"{proof}")
+    compare(model, proof.gap, proof.primal - proof.dual, warned, f"{proof}")
 
 
-def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> None:
-    """Raise where a gap is above `tol`, and the model says nothing, or less.
+def compare(model: Any, gaps: Any, apart: Any, warned: list[str], who: str) -> None:
+    """Raise if a gap is above `tol` and the model does not warn, or reports a smaller gap.
 
-    What it says is compared in its own scale: what a gap is relative to may be 0 but for rounding.
-    Where it says that numerical precision is lost, or the objective is 0, rounding may be part of
-    a gap. A gap above 1 that is told claims nothing, since the constant model is better.
+    Gaps are compared with the denominator of the reported gap, which may be 0 up to rounding. If
+    the model warns of numerical precision or of an objective of 0, rounding may be part of a gap.
+    A reported gap above 1 claims nothing, since the constant model is better.
 
     Parameters
     ----------
-    gaps, apart : what was found for each row of weights, relative, and as a difference of values.
+    gaps, apart : gaps of each row of weights, relative and as differences of values.
     """
     gaps, said = np.asarray(gaps), np.atleast_1d(model.duality_gap_)
     apart = np.asarray(apart)
-    if any("constant model is optimal" in line for line in told):  # the difference is told
+    if any("constant model is optimal" in line for line in warned):
         constant = ~np.atleast_2d(model.weights_).any(axis=1)
         cost = np.atleast_1d(model.constant_objective_)
         gain = np.maximum(cost - np.atleast_1d(model.dual_objective_), 0.0)
         if np.any(constant & (apart > (1 + SLACK) * gain + ROUNDING * cost + TINY)):
-            raise _lie(told)(f"{apart} is more than what is told: {told}")
+            raise _failure(warned)(f"{apart} is above the difference of the warning: {warned}")
         gaps = np.where(constant, 0.0, gaps)
-    words = f"gaps {gaps}, but reported {said} with tol={model.tol:g}; {who}; told {told}"
-    if not any("relative duality gap" in line for line in told):
+    words = f"gaps {gaps}, but reported {said} with tol={model.tol:g}; {who}; warned {warned}"
+    if not any("relative duality gap" in line for line in warned):
         if np.any(gaps > (1 + SLACK) * model.tol):
             raise Lie(words)
         return
@@ -69,25 +69,25 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
     most = 1.01 * said + model.tol
     wrong = (gaps > most) & (apart > most * scale)
     if np.any(wrong & (said <= 1)):
-        raise _lie(told)(words)
+        raise _failure(warned)(words)
     if np.any(wrong):
         raise Rounded(words)
 
 
-def _lie(told: list[str]) -> type[Exception]:
-    """Return what a wrong value is: rounding, where that was told."""
-    few = any("numerical precision" in line or "objective is 0" in line for line in told)
+def _failure(warned: list[str]) -> type[Exception]:
+    """Return the exception for a wrong value: `Rounded` if a warning names rounding."""
+    few = any("numerical precision" in line or "objective is 0" in line for line in warned)
     return Rounded if few else Lie
 
 
-def matrices(model: Any, X: Any, told: list[str]) -> tuple[np.ndarray, str | None]:
+def matrices(model: Any, X: Any, warned: list[str]) -> tuple[np.ndarray, str | None]:
     """Return kernel matrices in extended precision, shape (M, n, n), and how to normalise them.
 
-    Kernels that a fit has chosen or repaired are those that the model keeps, normalised. Factors
-    are those of the model, too: where they have lost digits, they are part of what was fitted.
+    Kernels that a fit has chosen or repaired are taken from the model, normalised. Factors of
+    normalisations are also those of the model, since their rounding is part of the fitted problem.
     """
     chosen = model.kernels is None or isinstance(model.kernels, dict)
-    if chosen or any("repaired" in words for words in told):
+    if chosen or any("repaired" in words for words in warned):
         values = [kernel(X) for kernel in model._model.compiled.kernels]
         stacks = [value.reshape(-1, *value.shape[-2:]).astype(np.longdouble) for value in values]
         return np.concatenate(stacks), None

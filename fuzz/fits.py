@@ -41,7 +41,7 @@ def fit_to(drawn: Callable[[Choices], Given], c: Choices) -> None:
         warnings.simplefilter("error", RuntimeWarning)
         model.set_params(kernels=examples.kernels).fit(examples.X, y, sample_weight=weights)
     check_fitted(model, [warning.message for warning in caught])
-    if np.all(np.isfinite(model.duality_gap_)):  # an infinite gap is told, and claims nothing
+    if np.all(np.isfinite(model.duality_gap_)):  # an infinite gap claims nothing
         check_certificate(model, examples, y, weights, [str(w.message) for w in caught])
     ask(c, model, examples)
 
@@ -149,12 +149,12 @@ def sample_weight(c: Choices, n: int) -> Any:
 
 
 def check_fitted(model: Any, caught: list[Any]) -> None:
-    """Attributes are finite, and a gap above `tol` has been told."""
+    """Check that attributes are finite, and that a gap above `tol` caused a warning."""
     for name in ("weights_", "dual_coef_", "intercept_", "primal_objective_"):
         if not np.all(np.isfinite(getattr(model, name))):
             raise Lie(f"{name} is not finite: {getattr(model, name)}")
-    told = any(isinstance(warning, ConvergenceWarning) for warning in caught)
-    if not np.all(np.atleast_1d(model.duality_gap_) <= model.tol) and not told:
+    warned = any(isinstance(warning, ConvergenceWarning) for warning in caught)
+    if not np.all(np.atleast_1d(model.duality_gap_) <= model.tol) and not warned:
         raise Lie(f"no warning, but the gap is {model.duality_gap_} with tol={model.tol}")
 
 

@@ -37,8 +37,8 @@ def run(data: bytes) -> None:
         model.fit(X, y, sample_weight=weights)
     check_fitted(model, [warning.message for warning in caught])
     if np.all(np.isfinite(model.duality_gap_)):
-        told = [str(warning.message) for warning in caught]
-        check_certificate(model, Given(X, X, model.kernels, n), y, weights, told)
+        warned = [str(warning.message) for warning in caught]
+        check_certificate(model, Given(X, X, model.kernels, n), y, weights, warned)
 
 
 def points(c: Choices, n: int) -> np.ndarray:

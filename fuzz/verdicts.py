@@ -1,4 +1,4 @@
-"""What counts as a finding: crashes, hangs, errors outside the documented types, and lies."""
+"""Findings of the fuzzers: crashes, hangs, undocumented errors, and false statements."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ FINDINGS = ("crash", "hang", "error", "warning", "lie")
 
 
 class Lie(Exception):
-    """What a model says of itself is not so."""
+    """A reported value of a model is false."""
 
 
 class Rounded(Exception):
-    """A gap is larger than reported by rounding that was told, or that is below `tol`."""
+    """A gap exceeds the reported one by rounding that a warning names, or that is below `tol`."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an input: `kind` is "done", "refused", "rounded" or one of `FINDINGS`."""
+    """The result of an input: `kind` is "done", "refused", "rounded" or one of `FINDINGS`."""
 
     kind: str
     detail: str = ""
 
     @property
     def is_finding(self) -> bool:
-        """Whether it has to be mended."""
+        """Whether the library must be corrected."""
         return self.kind in FINDINGS
 
 
 def judged(run: Callable[[bytes], None], data: bytes) -> Verdict:
-    """Run a target on an input and say what came of it."""
+    """Return the verdict of a target on an input."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

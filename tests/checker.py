@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 TINY = float(np.finfo(float).tiny)
-NOTHING = 1e-10  # part of the cost of a constant that is rounding: there is nothing to learn
+ROUNDED_GAIN = 1e-10  # gain over the constant model that counts as rounding, relative to its cost
 REGRESSION = ("squared", "epsilon_insensitive")
 FARTHEST = 1e4  # bias of the best constant of a classifier
 FEASIBLE = 1e-9  # how far rounding may carry weights and alphas out of their sets, relative to them
@@ -44,7 +44,7 @@ class Norm:
 
 @dataclass(frozen=True)
 class Values:
-    """What a model is worth."""
+    """Objective values of a model."""
 
     primal: float
     dual: float
@@ -53,7 +53,7 @@ class Values:
     @property
     def gap(self) -> float:
         """(primal - dual) / min(|primal|, constant - dual); 0 for a constant that is the best."""
-        gain, rounding = self.constant - self.dual, NOTHING * self.constant
+        gain, rounding = self.constant - self.dual, ROUNDED_GAIN * self.constant
         if gain <= rounding and self.primal <= self.constant + rounding:
             return 0.0
         return (self.primal - self.dual) / max(min(abs(self.primal), gain), TINY)
@@ -65,10 +65,10 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     Parameters
     ----------
     K : kernel matrices after normalisation, shape (M, n, n); theta : weights, shape (M,).
-    y : targets, shape (n,) or (machines, n): -1 and 1 for margins; not used for one class.
-    C : costs, shape (n,) or (machines, n): the C of the estimator times sample and class weights.
-    alpha : signed dual variables, shape (n,) or (machines, n).
-    bias : a number or (machines,); tau : what alpha (of each machine) must add up to, or None.
+    y : targets, shape (n,) or (n_outputs, n): -1 and 1 for margins; not used for one class.
+    C : costs, shape (n,) or (n_outputs, n): the C of the estimator times sample and class weights.
+    alpha : signed dual variables, shape (n,) or (n_outputs, n).
+    bias : a number or (n_outputs,); tau : what alpha (of each output) must add up to, or None.
     loss : its name; parameter : its epsilon or sigma, where it has one; norm : a `Norm`.
 
     Raises

@@ -121,7 +121,7 @@ class LinearCase(Case):
 
 
 class StackedCase(Case):
-    """The kernels of a case, all their values at hand."""
+    """The kernels of a case with all kernel values in memory."""
 
     n: ClassVar[int] = 60
 
@@ -131,7 +131,7 @@ class StackedCase(Case):
 
 
 class StreamedCase(Case):
-    """The kernels of a case, some at a time."""
+    """The kernels of a case, streamed."""
 
     n: ClassVar[int] = 60
 

@@ -17,7 +17,7 @@ def kernel_stack(X, gammas):
 
 
 def spread(coef, support, n):
-    """Return the alphas of all n examples, shape (machines, n), from `dual_coef_`, `support_`."""
+    """Return the alphas of all n examples, shape (n_outputs, n), from `dual_coef_`, `support_`."""
     alpha = np.zeros((len(coef), n))
     alpha[:, support] = coef
     return alpha

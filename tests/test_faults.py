@@ -1,4 +1,4 @@
-"""Faults: full disks, refused memory, kills, interrupts and clocks that jump harm nothing.
+"""Full disks, refused memory, kills, interrupts and clock changes do no harm.
 
 KERNELWEAVE_FAULTS=1 (``make faults``) kills and interrupts at more moments.
 """

@@ -1,4 +1,4 @@
-"""Every finding of the past, run again under limits: none may crash, hang, or raise what is raw.
+"""All past findings of the fuzzers: none may crash, hang, or raise an undocumented error.
 
 Each case is either done or refused by a documented error (`fuzz.verdicts`). A worker process takes
 the blow of a case that gets worse again.
@@ -34,7 +34,7 @@ SIX = [0, 1] * 3
 
 
 def classify(kernel, data=X, y=Y, weights=None, **how):
-    """Fit a classifier quietly; what it has learned must be finite."""
+    """Fit a classifier without warnings; its attributes must be finite."""
     model = MKLClassifier(kernel, **how).fit(data, y, weights)
     check_fitted(model, [ConvergenceWarning()])
     return model.predict(data)
@@ -120,7 +120,7 @@ INPUTS = [
     ("hard_fits", "distances that the core takes for 0",
      "a7b4a449fb5fde8521cda7189c55c64ea5ac2ab2662ff274"
      "3aa8b6b0937475857083b093d18c3e884d017d602cdb4fed"),
-    ("fits", "an output in doubt beside one above tol",
+    ("fits", "an output with a rounding bound beside one above tol",
      "6a2f9a37601568a39d5a39f4565cdec52e1c0fadb5e5eacb"
      "26bd423f55aa46b0a75ce14c06c54d16ca8a29429fa8fc8c"),
     ("fits", "weights whose norm is 0",
@@ -180,13 +180,13 @@ INPUTS = [
     ("fits", "eigenvalues that LAPACK does not find",
      "81bcb1fb86774c7e87b329aa27b47fae6f1ff1bdf96fb4d8"
      "88c02c62f0ccfd3885e86e47416e2db780e1f1d8e7421cc8"),
-    ("fits", "an objective of 0 after few turns",
+    ("fits", "an objective of 0 after few iterations",
      "18d5c973ededda0ad4de8387e6261dd0c4d55778e8ba9007"
      "a999849dff81371f62866f74ee9b17e279690b59cc1780f3"),
     ("fits", "values whose sums overflow",
      "ceef6cae8155850ba8e232759de64a328bcfc7dca2b75e01"
      "95800e8ad0ad5d7997a2e1549127780295dba48b2e34a156"),
-    ("fits", "energies that are 0 or below",
+    ("fits", "squared block norms that are 0 or below",
      "9143efe95737bc57b3f07bea97c2d35b8bffd1c9454d23b0"
      "5a398857b8a0d078067429d11ebab8533b28c95b5d50c618"),
     ("fits", "no sequences at all",
@@ -251,7 +251,7 @@ def test_no_certificate_is_false_that_once_was():
 
 @pytest.mark.parametrize(("target", "seed", "number", "most"), SLOW_ONCE)
 def test_hopeless_fits_end_after_few_iterations(target, seed, number, most, monkeypatch):
-    """Kernel values of up to 1e25 leave no decimals, and a start far from the optimum misleads."""
+    """Kernel values reach 1e25, so that rounding errors exceed all differences."""
     runs, record = [], Run.record
     monkeypatch.setattr(Run, "record", lambda run, *given: runs.append(run) or record(run, *given))
     assert not judged(TARGETS[target], random_input(seed, number)).is_finding

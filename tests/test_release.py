@@ -1,4 +1,4 @@
-"""What a release says of itself: one version, and files that agree on it."""
+"""All files of a release name the same version."""
 
 import re
 from pathlib import Path

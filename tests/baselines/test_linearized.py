@@ -69,7 +69,7 @@ def test_linearized_predictions_agree_with_the_exact_sum(rng):
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 @pytest.mark.parametrize("family", [None, POLYNOMIALS], ids=["default", "polynomials"])
 def test_no_warning_on_real_data(family, loss, name, load_real):
-    """Kernels of single features whose values are large and hardly differ, among others."""
+    """Some columns have large, nearly equal values."""
     table = load_real(name)
     X, y = table["X"].astype(float)[:200], table["y"][:200]
     X = (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1e-9)

@@ -1,4 +1,4 @@
-"""What holds of all commands: help, versions, errors of one line."""
+"""All commands have help, a version, and errors of one line."""
 
 import subprocess
 import sys
@@ -27,7 +27,7 @@ def test_the_version_is_that_of_the_package(run):
 
 
 def test_help_imports_no_numbers():
-    """It has to answer at once."""
+    """Help must be fast."""
     code = (
         "import sys; from kernelweave.cli import main; "
         "main(['--help'], standalone_mode=False); print('numpy' in sys.modules)"

@@ -1,4 +1,4 @@
-"""What shells complete: commands, options, files and kernels."""
+"""Shell completion of commands, options, files and kernels."""
 
 import os
 import subprocess

@@ -127,8 +127,8 @@ def test_variants_become_a_table(run, sites, tmp_path):
     assert found["difference"].tolist() == pytest.approx(apart.tolist())
     run("variants", model, "v.vcf", "--genome", "genome.fa", "-o", "scored.vcf", "-q")
     scored = (tmp_path / "scored.vcf").read_text().splitlines()[-3:]
-    told = [float(line.rsplit("KW_DIFF=", 1)[1]) for line in scored]
-    assert told == pytest.approx(found["difference"].tolist(), rel=1e-5)
+    printed = [float(line.rsplit("KW_DIFF=", 1)[1]) for line in scored]
+    assert printed == pytest.approx(found["difference"].tolist(), rel=1e-5)
     (tmp_path / "v.vcf").write_text("c1\t151\t.\tAAAAAAAA\tA\n")
     text = run("variants", model, "v.vcf", "--genome", "genome.fa", code=2).output
     assert "1 of 1 variants are not of this genome" in text

@@ -1,4 +1,4 @@
-"""`kernelweave fit` and what reads its models: `info`, `predict`, `compare`."""
+"""`kernelweave fit`, and the commands that read its models: `info`, `predict`, `compare`."""
 
 import json
 from io import StringIO
@@ -215,8 +215,8 @@ def test_standard_input_is_scored_as_a_file(run, two_files, monkeypatch):
 
 def test_info_prints_the_results_of_fit(run, table):
     fitted = json.loads(run("fit", table, "--target", "back", *KERNELS, "--json").output)
-    told = json.loads(run("info", "model.kw", "--json").output)
-    assert all(told[name] == fitted[name] for name in told)
+    printed = json.loads(run("info", "model.kw", "--json").output)
+    assert all(printed[name] == fitted[name] for name in printed)
     assert "relative duality gap" in run("info", "model.kw").output
 
 

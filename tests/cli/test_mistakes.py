@@ -1,4 +1,4 @@
-"""What goes wrong: one line on standard error, exit code 2, and no half-written file."""
+"""Errors are one line on standard error with exit code 2, and leave no partial file."""
 
 import os
 import subprocess
@@ -87,7 +87,7 @@ def test_every_mistake_is_one_line_and_leaves_no_file(models, run):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_is_reported(models, run):
-    """A device is written to, and never replaced."""
+    """A device is written to and not replaced."""
     text = run("predict", "sites.kw", "sites.fa", "-o", "/dev/full", code=2).stderr
     assert "No space left on device" in text
     assert Path("/dev/full").is_char_device()
@@ -99,7 +99,7 @@ def test_a_full_disk_is_reported(models, run):
 
 
 def test_interrupted_training_keeps_its_checkpoint(run, table, monkeypatch):
-    """Ctrl-C ends a fit with 130; the next one goes on from there."""
+    """Ctrl-C ends a fit with exit code 130; the next fit resumes."""
     kernels = "-k", "per_feature(rbf(columns=age, spend))"
     fit = ["fit", table, "--target", "back", *kernels, "--checkpoint", "kept", "-q"]
     keep = Checkpoint.keep

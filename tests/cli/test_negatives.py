@@ -28,9 +28,9 @@ def test_negatives_are_a_bed_file(run, files):
 
 
 def test_the_match_as_json(run, files):
-    told = json.loads(run("negatives", *files, "-o", "other.bed", "--json").stdout)
-    assert told["matched"] + told["unmatched"] == 10
-    assert max(told["farthest"]) <= 0.02
+    printed = json.loads(run("negatives", *files, "-o", "other.bed", "--json").stdout)
+    assert printed["matched"] + printed["unmatched"] == 10
+    assert max(printed["farthest"]) <= 0.02
 
 
 def test_shuffled_regions_are_sequences(run, files):
@@ -52,9 +52,9 @@ def test_unmatched_regions_are_counted_and_named(run, files):
     assert len(read_bed("n.bed")) == 9
     assert "9 of 10 regions matched" in result.stderr
     assert "1 regions have no negative, the first is peak" in result.stderr
-    told = json.loads(run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "--json").stdout)
-    assert told["without_match"][0] == "peak"
-    assert told["gc_of_all"] > told["gc"][0]
+    printed = json.loads(run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "--json").stdout)
+    assert printed["without_match"][0] == "peak"
+    assert printed["gc_of_all"] > printed["gc"][0]
     assert run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "-q").stderr == ""
 
 

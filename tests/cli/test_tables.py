@@ -1,4 +1,4 @@
-"""Tables that commands read and write: text and Parquet hold the same."""
+"""Tables that commands read and write: text and Parquet have the same content."""
 
 import numpy as np
 import pandas as pd

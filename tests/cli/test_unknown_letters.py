@@ -1,4 +1,4 @@
-"""Sequences of another alphabet than the model's are remarked, or refused."""
+"""Sequences of another alphabet than the model's cause a warning or an error."""
 
 import numpy as np
 import pytest

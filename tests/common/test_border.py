@@ -1,4 +1,4 @@
-"""The border to the core: whatever array crosses it is of its type, its size and its range."""
+"""Arrays passed to the core are checked for type, size and range."""
 
 import numpy as np
 import pytest

@@ -52,7 +52,7 @@ def at_level():
 
 
 def everything(case, X, n_jobs=1):
-    """All that the core computes of the examples X: arrays whose first axis is the kernel."""
+    """Results of the core for the examples X: arrays whose first axis is the kernel."""
     engine = case.engine(X, n_jobs=n_jobs)
     with single_threaded_blas():
         compiled, examples = prepare(case.kernels, case.how, X)

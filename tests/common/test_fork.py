@@ -1,4 +1,4 @@
-"""A fork at any moment: the child computes, whatever the other threads were doing."""
+"""After a fork at any moment the child can compute."""
 
 import os
 import subprocess
@@ -121,7 +121,7 @@ print(threads() == before)
 
 @pytest.mark.parametrize("child", ["sys.exit(0)", "os._exit(0)"])
 def test_objects_of_lost_threads_are_not_reported_as_leaks(child):
-    """A child never frees what other threads held, nor does a process what daemons hold."""
+    """Objects of threads that a fork or the end of a process loses are not freed."""
     done = subprocess.run(  # Python 3.12 and later warn of such forks
         [sys.executable, "-W", "ignore", "-c", PREAMBLE + LOST.format(child=child)],
         capture_output=True,

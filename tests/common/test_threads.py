@@ -70,7 +70,7 @@ def blas_of_two_threads():
 
 
 def test_every_thread_can_keep_blas_to_one_thread(blas_of_two_threads):
-    """Also one that is not the first to ask, and where the last to leave was not the first."""
+    """Threads may enter and leave in any order."""
     controller, seen, entered, leave = blas_of_two_threads, [], Event(), Event()
 
     def numbers():

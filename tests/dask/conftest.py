@@ -1,4 +1,4 @@
-"""Clusters for tests: workers are threads where nothing dies, and processes elsewhere."""
+"""Clusters for tests. Workers are processes if tests kill them, otherwise threads."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What cannot be learned from on a cluster is said before training starts, and where it is."""
+"""Invalid data on a cluster are an error before training, which names the partition."""
 
 import dask.array as da
 import dask.dataframe as dd

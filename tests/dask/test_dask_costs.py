@@ -1,4 +1,4 @@
-"""The cost model against a fit on many simulated machines, whose every message is counted."""
+"""The cost model against the bytes that fits on many simulated machines send."""
 
 import pickle
 
@@ -24,7 +24,7 @@ from kernelweave.problem.problem import Problem
 
 
 class CountedShards(LocalShards):
-    """Shards in this process; what would be sent and received is counted."""
+    """Shards in this process that count the bytes of their arguments and results."""
 
     def call(self, method, shared=(), each=()):
         results = super().call(method, shared, each)
@@ -69,8 +69,8 @@ def vectors():
 
 
 @pytest.mark.parametrize("make", [sequences, vectors])
-def test_costs_match_bytes_on_fifty_simulated_machines(make, monkeypatch):
-    """What is sent and received is what the model says, to 20 percent."""
+def test_costs_match_bytes_on_fifty_simulated_workers(make, monkeypatch):
+    """Sent and received bytes agree with the cost model within 20 percent."""
     tuning = PlanTuning(active_sets=ActiveSetTuning(many_examples=300))
     monkeypatch.setattr("kernelweave.optimization.plan.TUNING_OF_PLANS", tuning)
     monkeypatch.setattr(sharded, "MOST_LOCAL", 200)
@@ -79,13 +79,13 @@ def test_costs_match_bytes_on_fifty_simulated_machines(make, monkeypatch):
     result, passes = simulated(*problem, machines, example_bytes)
     assert result.gap <= 1e-3
     assert len(passes) > 2
-    told = sum(one.sent(machines.workers) for one, _, _ in passes)
+    expected = sum(one.sent(machines.workers) for one, _, _ in passes)
     brought = sum(one.received(machines.workers) for one, _, _ in passes)
-    assert sum(sent for _, sent, _ in passes) == pytest.approx(told, rel=0.2)
+    assert sum(sent for _, sent, _ in passes) == pytest.approx(expected, rel=0.2)
     assert sum(received for _, _, received in passes) == pytest.approx(brought, rel=0.2)
 
 
-def test_predicted_time_falls_with_machines_up_to_network_time():
+def test_predicted_time_falls_with_workers_up_to_network_time():
     one = Pass(n=1e8, q=1e6, example_bytes=800, pair_seconds=1e-9)
     seconds = [one.seconds(Machines(count, threads=16)) for count in (1, 10, 50, 10**6)]
     assert seconds[0] > 9 * seconds[1] > 40 * seconds[2]

@@ -164,7 +164,7 @@ def test_many_fits_at_the_same_time(client, parts):
 
 
 def test_nothing_is_left_behind(client, cluster_of_threads, parts):
-    """After a fit no task of it is known to the scheduler, and no memory is taken."""
+    """After a fit the scheduler has no task of it, and no memory is used."""
     DaskMKLClassifier(FAMILY, norm=1).fit(*parts)
     gc.collect()
     for _ in range(100):
@@ -325,7 +325,7 @@ def test_searches_over_folds(client, table, parts, tmp_path):
 
 
 def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
-    """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
+    """Rounds on batches reach the gap of a local fit in few passes."""
     X, y = table
     monkeypatch.setattr("kernelweave.optimization.methods.game.CANDIDATES", 20)
     given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}

@@ -60,7 +60,7 @@ def client(processes):
 
 
 def problem():
-    """Return a problem that takes some turns; its partitions are made on workers."""
+    """Return a problem that takes several iterations; workers create its partitions."""
     rng = da.random.default_rng(0)
     X = rng.normal(size=(600, 4), chunks=(120, 4))
     y = (X[:, 0] * X[:, 1] + 0.3 * X[:, 2] > 0).astype(int)
@@ -82,7 +82,7 @@ def same(one, other):
 
 
 def living(client):
-    """Return the process ids of three workers that are there."""
+    """Return the process ids of three running workers."""
     for _ in range(100):
         client.wait_for_workers(3, timeout=60)
         found = list(client.run(os.getpid, on_error="ignore").values())
@@ -140,7 +140,7 @@ def test_fits_survive_a_retiring_worker(client, undisturbed, monkeypatch):
 
 @pytest.fixture
 def of_two():
-    """A client of two workers in processes, which nothing else depends on."""
+    """A client of two workers in processes, used by one test only."""
     with (
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
@@ -154,13 +154,13 @@ def of_two():
 
 
 def some_worker(client):
-    """Return the process id of a worker that is there."""
+    """Return the process id of a running worker."""
     client.wait_for_workers(1, timeout=60)
     return min(client.run(os.getpid, on_error="ignore").values())
 
 
 def test_data_whose_worker_has_left_before_the_fit(of_two, undisturbed):
-    """Partitions that were in memory are made anew elsewhere."""
+    """Lost partitions are recomputed on other workers."""
     X, y = problem()
     X = X.persist()
     wait(X)
@@ -170,7 +170,7 @@ def test_data_whose_worker_has_left_before_the_fit(of_two, undisturbed):
 
 
 def test_workers_that_die_between_fits(of_two, undisturbed):
-    """Fits in a row on data that stay: each one sees other workers than the last."""
+    """Several fits on the same data, each with other workers than the last one."""
     X, y = problem()
     X = X.persist()
     for number in range(3):
@@ -181,7 +181,7 @@ def test_workers_that_die_between_fits(of_two, undisturbed):
 
 
 def test_workers_that_die_after_the_fit(of_two):
-    """The model is here: what it says of collections is computed by whoever is there."""
+    """The model is local: any worker can compute its predictions."""
     model = fit(of_two)
     X, _ = problem()
     lazy = model.decision_function(X)
@@ -234,7 +234,7 @@ def test_a_lost_scheduler_is_an_error(moment, how, scheduler, monkeypatch):
 
 
 def test_a_scheduler_that_closes_its_connection_is_lost(scheduler, monkeypatch):
-    """A question to a scheduler that was killed may fail before its client says so."""
+    """A call to a killed scheduler may fail before the client notices."""
     monkeypatch.setattr("kernelweave.dask.cluster.POLL_SECONDS", 0.01)
     monkeypatch.setattr("kernelweave.dask.cluster.CHECK_SECONDS", 0.0)
 
@@ -245,15 +245,17 @@ def test_a_scheduler_that_closes_its_connection_is_lost(scheduler, monkeypatch):
     with Client(address, timeout=5) as client:
         cluster = Cluster(client)
         monkeypatch.setattr(type(client.scheduler), "ncores", closed, raising=False)
-        with pytest.raises(ClusterError, match=r"the scheduler at tcp.* is lost: .*closed") as told:
+        with pytest.raises(
+            ClusterError, match=r"the scheduler at tcp.* is lost: .*closed"
+        ) as raised:
             cluster.gather([cluster.submit("wait", time.sleep, 60)])
-        assert not isinstance(told.value, Lost)  # it is not asked again
+        assert not isinstance(raised.value, Lost)  # it is not asked again
         assert client.status == "running"
         process.kill()
 
 
 def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
-    """All workers go away for good: an error, and a new cluster goes on from the checkpoint."""
+    """If all workers are lost the fit fails, and a new cluster resumes from the checkpoint."""
     monkeypatch.setattr("kernelweave.dask.cluster.WORKER_SECONDS", 1.0)
     monkeypatch.setattr("kernelweave.model.files.checkpoint.SECONDS", 0.0)
     X, y = problem()

@@ -97,7 +97,7 @@ def test_a_missing_sequence_file_is_an_error(fasta, client):
 
 
 def test_sequences_are_light_and_wide_tables_are_not(rng):
-    """Many sequences are fetched at once: a turn on a cluster costs more than their bytes."""
+    """Many sequences are fetched at once: a round trip costs more than their bytes."""
     for kernel, X, light in (
         (WeightedDegree(8), make_splice(20)[0], True),
         (Linear(), rng.normal(size=(20, 10)), True),

@@ -1,4 +1,4 @@
-"""The papers' toy results: learned weights tell what the data are like."""
+"""The papers' toy results: learned weights reflect the structure of the data."""
 
 import numpy as np
 import pytest
@@ -19,27 +19,27 @@ def mean_width(weights, widths):
 
 
 @pytest.fixture(scope="module")
-def star_machines():
-    """Sparse machines with the paper's C, for stars that part."""
+def star_svms():
+    """SVMs at p = 1 with the paper's C, for stars at growing distance."""
     samples = [make_stars(400, outer_radius=radius, random_state=0) for radius in RADII]
     widths = RBF(gamma=1 / STAR_WIDTHS)
     return [MKLClassifier(widths, norm=1, C=0.5, normalize=None).fit(X, y) for X, y in samples]
 
 
-def test_widths_grow_as_the_stars_part(star_machines):
-    chosen = [mean_width(machine.weights_, STAR_WIDTHS) for machine in star_machines]
+def test_widths_grow_as_the_stars_part(star_svms):
+    chosen = [mean_width(machine.weights_, STAR_WIDTHS) for machine in star_svms]
     assert np.all(np.diff(chosen) > 0)
-    assert star_machines[0].weights_[0] > 0.9  # nearly touching: the smallest width
-    assert star_machines[-1].weights_[3] > 0.9
+    assert star_svms[0].weights_[0] > 0.9  # nearly touching: the smallest width
+    assert star_svms[-1].weights_[3] > 0.9
 
 
-def test_the_largest_width_is_never_chosen_for_stars(star_machines):
-    assert all(machine.weights_[-1] == 0 for machine in star_machines)
+def test_the_largest_width_is_never_chosen_for_stars(star_svms):
+    assert all(machine.weights_[-1] == 0 for machine in star_svms)
 
 
-def test_separated_stars_are_classified(star_machines):
+def test_separated_stars_are_classified(star_svms):
     errors = []
-    for radius, machine in zip(RADII, star_machines, strict=True):
+    for radius, machine in zip(RADII, star_svms, strict=True):
         X, y = make_stars(2000, outer_radius=radius, random_state=1)
         errors.append(1 - machine.score(X, y))
     assert np.all(np.diff(errors) <= 0)
@@ -58,7 +58,7 @@ def test_the_frequency_of_a_sine_selects_the_width(frequency, width):
 
 
 def test_two_sines_on_a_slope_select_a_narrow_and_a_wide_kernel():
-    """The narrow one follows the higher frequency; what serves the rest stays."""
+    """The narrow kernel follows the higher frequency; the wide one does not change."""
     narrow = TEN_WIDTHS < 1
     chosen = []
     for frequency in (5, 10, 20):
@@ -76,7 +76,7 @@ def test_two_sines_on_a_slope_select_a_narrow_and_a_wide_kernel():
 
 
 def tuned_error(p, n_relevant, seed):
-    """Test error of a machine on 50 examples, its C chosen on other examples."""
+    """Test error of an SVM on 50 examples, with C chosen on other examples."""
     parts = [
         make_sparse_to_uniform(n, n_relevant=n_relevant, random_state=seed + part)[:2]
         for part, n in ((0, 50), (100, 1000), (200, 2000))

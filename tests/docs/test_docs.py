@@ -1,4 +1,4 @@
-"""What the documentation shows is what happens: its code runs, and prints what stands below it."""
+"""The code of the documentation runs and prints the output below it."""
 
 import re
 import shlex

@@ -34,7 +34,7 @@ OTHERS = {
 
 
 def public_objects() -> dict:
-    """What users import, by full name: what packages list, and what else the reference shows."""
+    """Return all public objects by full name: those in `__all__`, and others of the reference."""
     lists = {name: importlib.import_module(name).__all__ for name in ["kernelweave"]}
     for package in PACKAGES:
         name = f"kernelweave.{package}"

@@ -1,4 +1,4 @@
-"""The dense engine: what its cache holds, and that answers do not depend on it."""
+"""The dense engine: contents of its cache, which do not change its results."""
 
 import numpy as np
 import pytest

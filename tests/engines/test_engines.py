@@ -71,7 +71,7 @@ def close(actual, expected, floor=0.0):
 
 
 class Naive:
-    """What an engine should do, with all kernel matrices at hand.
+    """The operations of an engine, computed from all kernel matrices.
 
     `rounding` is 0, or the part of the largest values that rounding errors are relative to: a
     family is evaluated as a piecewise polynomial.
@@ -89,7 +89,7 @@ class Naive:
         return self.K[:, idx[:, None], idx]
 
     def check(self, engine, rng):
-        """Compare all that an engine says of its alpha."""
+        """Compare all results of an engine for its alpha."""
         np.testing.assert_array_equal(engine.alpha, self.alpha)
         size, theta = np.abs(self.alpha).sum(), weights(engine, rng)
         close(engine.outputs(), self.outputs, self.largest and 2 * np.abs(self.outputs).max())
@@ -97,10 +97,10 @@ class Naive:
         close(engine.outputs(some), self.outputs[some], 2 * np.abs(self.outputs).max())
         floor = max(theta @ np.abs(self.outputs).max(axis=1), self.largest * theta.sum() * size)
         close(engine.combined(theta)[None], (theta @ self.outputs)[None], floor)
-        energies = np.einsum("i,mij,j->m", self.alpha, self.K, self.alpha)
+        block_norms = np.einsum("i,mij,j->m", self.alpha, self.K, self.alpha)
         terms = np.einsum("i,mij,j->m", np.abs(self.alpha), np.abs(self.K), np.abs(self.alpha))
         floor = np.maximum(terms, self.largest * size**2)
-        close(engine.quadratic()[None], energies[None], floor)
+        close(engine.quadratic()[None], block_norms[None], floor)
 
 
 def naive_for(case, X):
@@ -193,7 +193,7 @@ def test_any_sequence_of_operations(case, rows, n_jobs, rng):
 
 @every_case
 def test_alpha_is_exactly_the_assigned_values(case, rng):
-    """Changes that nearly cancel must not leave a rest where 0 was assigned."""
+    """Changes that nearly cancel must leave an assigned 0 exactly 0."""
     engine, idx = case.engine(case.data(rng, case.n)), np.arange(10)
     for values in (rng.normal(size=10) * 1e9, rng.normal(size=10) * 1e-9, np.zeros(10)):
         engine.change(idx, values)

@@ -1,4 +1,4 @@
-"""The engine for families says what the engine that keeps every kernel apart says."""
+"""The family engine has the results of the dense engine."""
 
 import numpy as np
 import pytest
@@ -76,8 +76,8 @@ def test_pairs_inside_a_set_are_the_same_whichever_rows_are_cached(rng, cached, 
     np.testing.assert_array_equal(block, block.T)
     close(block, np.einsum("m,mij->ij", theta, K), theta.sum())
     combined.move_to(alpha)
-    energies = np.einsum("i,mij,j->m", alpha[idx], K, alpha[idx])
-    close(combined.quadratic(), energies, np.abs(alpha).sum() ** 2)
+    block_norms = np.einsum("i,mij,j->m", alpha[idx], K, alpha[idx])
+    close(combined.quadratic(), block_norms, np.abs(alpha).sum() ** 2)
 
 
 def test_weights_of_a_subset_may_change_where_the_others_are_zero(rng, X):

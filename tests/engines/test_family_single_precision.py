@@ -27,7 +27,7 @@ def engine_of(kernels, X, **given):
     return FamilyEngine.of(training_set(kernels, X, **given))
 
 
-def rough_engine(kernels, X, **given):
+def single_engine(kernels, X, **given):
     engine = engine_of(kernels, X, **given)
     engine.single_precision = True
     return engine
@@ -49,24 +49,24 @@ def few_values(rng, n=331, d=300):
 @pytest.mark.parametrize("d", [5, 80, "sparse"])
 def test_single_precision_outputs_are_close(rng, level, kernels, d):
     X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
-    exact, rough = engine_of(kernels, X), rough_engine(kernels, X)
+    exact, single = engine_of(kernels, X), single_engine(kernels, X)
     theta, other = rng.random((2, exact.n_kernels))
     for _ in range(3):
         idx = np.sort(rng.choice(len(X), 90, replace=False))
         values = rng.normal(size=90)
-        for engine in (exact, rough):
+        for engine in (exact, single):
             engine.combined(theta)
             engine.change(idx, values)
         size = np.abs(exact.alpha).sum()
         far = 3e-6 * size
-        assert np.abs(rough.combined(theta) - exact.combined(theta)).max() <= far * theta.sum()
-        assert np.abs(rough.quadratic() - exact.quadratic()).max() <= far * size
-        assert np.abs(rough.outputs_at(idx) - exact.outputs()[:, idx]).max() <= far
+        assert np.abs(single.combined(theta) - exact.combined(theta)).max() <= far * theta.sum()
+        assert np.abs(single.quadratic() - exact.quadratic()).max() <= far * size
+        assert np.abs(single.outputs_at(idx) - exact.outputs()[:, idx]).max() <= far
         # New weights after that cost no pass, and are no worse.
-        assert np.abs(rough.combined(other) - exact.combined(other)).max() <= far * other.sum()
+        assert np.abs(single.combined(other) - exact.combined(other)).max() <= far * other.sum()
         part = np.arange(0, len(X), 2)
         np.testing.assert_array_equal(
-            rough.subset(part).combined(other), rough.combined(other)[part]
+            single.subset(part).combined(other), single.combined(other)[part]
         )
 
 
@@ -75,14 +75,14 @@ def test_single_precision_outputs_are_close(rng, level, kernels, d):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_single_precision_blocks_are_close(rng, level, kernels, d, n_jobs):
     X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
-    exact, rough = engine_of(kernels, X), rough_engine(kernels, X, n_jobs=n_jobs)
+    exact, single = engine_of(kernels, X), single_engine(kernels, X, n_jobs=n_jobs)
     theta = rng.random(exact.n_kernels)
     for size in (1, 31, 64, 200, len(X)):
         idx = np.sort(rng.choice(len(X), size, replace=False))
-        block, wanted = rough.block(idx, theta, exact=False), exact.block(idx, theta)
+        block, wanted = single.block(idx, theta, exact=False), exact.block(idx, theta)
         np.testing.assert_array_equal(block, block.T)
         assert np.abs(block - wanted).max() <= 3e-6 * theta.sum()
-        np.testing.assert_array_equal(rough.block(idx, theta), wanted)
+        np.testing.assert_array_equal(single.block(idx, theta), wanted)
         np.testing.assert_array_equal(exact.block(idx, theta, exact=False), wanted)
 
 
@@ -90,7 +90,7 @@ def test_subproblem_falls_back_to_double_precision(rng):
     """Interior points factorise the kernel, which rounding leaves indefinite."""
     X, q = vectors(rng, n=200), 200
     y, theta = np.sign(X[:, 0] - 3.0 + rng.normal(size=q)), np.eye(9)[4]
-    engine, idx = rough_engine(WIDTHS, X), np.arange(q)
+    engine, idx = single_engine(WIDTHS, X), np.arange(q)
     term = Hinge().dual_term(y, np.full(q, 1e4))
     asked = []
 
@@ -108,56 +108,56 @@ def test_subproblem_falls_back_to_double_precision(rng):
 def test_single_precision_outputs_are_cached(rng, level):
     """Until alpha changes; sums in double precision do not use them."""
     X = vectors(rng)
-    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    exact, single = engine_of(WIDTHS, X), single_engine(WIDTHS, X)
     alpha, theta = rng.normal(size=len(X)), rng.random(exact.n_kernels)
-    for engine in (exact, rough):
+    for engine in (exact, single):
         engine.move_to(alpha)
-    rough.quadratic()
-    pairs = rough.work.pairs["every kernel"]
-    known = rough.outputs_at(every := np.arange(len(X)))
-    np.testing.assert_array_equal(rough.outputs_at(every), known)
-    assert rough.work.pairs["every kernel"] == pairs
-    rough.single_precision = False
-    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
-    np.testing.assert_array_equal(rough.quadratic(), exact.quadratic())
-    before = rough.snapshot()
-    rough.change(every[:3], np.zeros(3))
-    rough.move_to(*before)
-    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
+    single.quadratic()
+    pairs = single.work.pairs["every kernel"]
+    known = single.outputs_at(every := np.arange(len(X)))
+    np.testing.assert_array_equal(single.outputs_at(every), known)
+    assert single.work.pairs["every kernel"] == pairs
+    single.single_precision = False
+    np.testing.assert_array_equal(single.combined(theta), exact.combined(theta))
+    np.testing.assert_array_equal(single.quadratic(), exact.quadratic())
+    before = single.snapshot()
+    single.change(every[:3], np.zeros(3))
+    single.move_to(*before)
+    np.testing.assert_array_equal(single.combined(theta), exact.combined(theta))
 
 
 @pytest.mark.parametrize("known", [False, True])
 def test_outputs_of_some_examples_with_and_without_an_alpha(rng, level, known):
     X, support = vectors(rng), np.arange(3, 331, 4)
-    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    exact, single = engine_of(WIDTHS, X), single_engine(WIDTHS, X)
     alpha, idx = rng.normal(size=len(support)), rng.permutation(331)[:150]
-    for engine in (exact, rough):
+    for engine in (exact, single):
         engine.change(support, alpha)
     if known:
-        rough.quadratic()
-    found = rough.outputs_at(idx)
+        single.quadratic()
+    found = single.outputs_at(idx)
     assert np.abs(found - exact.outputs()[:, idx]).max() <= 3e-6 * np.abs(alpha).sum()
-    new = np.count_nonzero(rough.alpha[idx] == 0) if known else len(idx)
+    new = np.count_nonzero(single.alpha[idx] == 0) if known else len(idx)
     old = len(support) if known else 0
-    assert rough.work.pairs["every kernel"] == len(support) * (old + new)
+    assert single.work.pairs["every kernel"] == len(support) * (old + new)
 
 
 def test_new_weights_cost_a_pass_over_the_examples_without_an_alpha(rng, level):
     X, support = vectors(rng), np.arange(0, 331, 3)
-    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    exact, single = engine_of(WIDTHS, X), single_engine(WIDTHS, X)
     alpha, theta = rng.normal(size=len(support)), rng.random(9)
-    for engine in (exact, rough):
+    for engine in (exact, single):
         engine.change(support, alpha)
-    rough.quadratic()
-    off = np.abs(rough.combined(theta) - exact.combined(theta)).max()
+    single.quadratic()
+    off = np.abs(single.combined(theta) - exact.combined(theta)).max()
     assert off <= 3e-6 * np.abs(alpha).sum() * theta.sum()
-    assert rough.work.pairs["new weights"] == len(support) * (331 - len(support))
-    assert "changed alphas" not in rough.work.pairs
+    assert single.work.pairs["new weights"] == len(support) * (331 - len(support))
+    assert "changed alphas" not in single.work.pairs
 
 
 def test_outputs_and_s_in_double_precision_are_made_together(rng, level):
     X, theta = vectors(rng), rng.random(9)
-    exact, was_rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    exact, was_rough = engine_of(WIDTHS, X), single_engine(WIDTHS, X)
     alpha = np.where(rng.random(331) < 0.6, rng.normal(size=331), 0.0)
     for engine in (exact, was_rough):
         engine.move_to(alpha)
@@ -183,23 +183,23 @@ def test_few_support_vectors_take_a_single_precision_pass(rng, level):
     assert engine.work.pairs["every kernel"] == 5 * len(X)
 
 
-def test_every_level_agrees_to_the_last_digits(rng):
+def test_simd_levels_agree_up_to_rounding(rng):
     X, before, found = vectors(rng), _core.simd_level(), []
     alpha = rng.normal(size=len(X))
     for name in _core.simd_levels():
         _core.use_simd(name)
-        engine = rough_engine(WIDTHS, X)
+        engine = single_engine(WIDTHS, X)
         engine.move_to(alpha)
         found.append((engine.combined(np.ones(9)).copy(), engine.quadratic()))
     _core.use_simd(before)
-    for combined, energies in found[1:]:
+    for combined, block_norms in found[1:]:
         np.testing.assert_allclose(combined, found[0][0], atol=1e-6 * np.abs(alpha).sum())
-        np.testing.assert_allclose(energies, found[0][1], rtol=1e-5)
+        np.testing.assert_allclose(block_norms, found[0][1], rtol=1e-5)
 
 
 def test_outputs_do_not_depend_on_the_number_of_threads(rng):
     X, alpha = vectors(rng), rng.normal(size=331)
-    engines = [rough_engine(WIDTHS, X, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    engines = [single_engine(WIDTHS, X, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
     for engine in engines:
         engine.move_to(alpha)
     for other in engines[1:]:
@@ -210,7 +210,7 @@ def test_outputs_do_not_depend_on_the_number_of_threads(rng):
 
 def test_double_precision_outputs_do_not_depend_on_single_precision(rng):
     X, alpha, theta = vectors(rng), rng.normal(size=331), rng.random(9)
-    exact, was_rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    exact, was_rough = engine_of(WIDTHS, X), single_engine(WIDTHS, X)
     for engine in (exact, was_rough):
         engine.move_to(alpha)
     assert np.any(was_rough.combined(theta) != exact.combined(theta))
@@ -268,7 +268,7 @@ def test_certificates_after_single_precision_are_exact(rng, kind, settings, tol)
 
 
 def test_work_is_counted_by_kind(rng):
-    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    engine, theta = single_engine(WIDTHS, vectors(rng)), rng.random(9)
     n, idx = engine.n, np.arange(40)
     engine.combined(theta)
     engine.change(idx, rng.normal(size=40))
@@ -285,7 +285,7 @@ def test_work_is_counted_by_kind(rng):
 
 
 def test_combined_outputs_follow_changes_of_alpha(rng):
-    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    engine, theta = single_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.combined(theta)
     engine.change(np.arange(40), rng.normal(size=40))
     engine.quadratic()
@@ -295,7 +295,7 @@ def test_combined_outputs_follow_changes_of_alpha(rng):
 
 
 def test_restoring_a_snapshot_evaluates_nothing(rng):
-    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    engine, theta = single_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.move_to(rng.normal(size=engine.n))
     combined, before = engine.combined(theta).copy(), engine.snapshot()
     engine.change(np.arange(50), np.zeros(50))
@@ -307,17 +307,17 @@ def test_restoring_a_snapshot_evaluates_nothing(rng):
 
 
 def test_subset_with_all_support_vectors_keeps_combined_outputs(rng):
-    engine, part = rough_engine(WIDTHS, vectors(rng)), np.arange(0, 331, 3)
+    engine, part = single_engine(WIDTHS, vectors(rng)), np.arange(0, 331, 3)
     engine.change(part[:50], rng.normal(size=50))
-    theta, energies = rng.random(9), engine.quadratic()
+    theta, block_norms = rng.random(9), engine.quadratic()
     combined = engine.combined(theta).copy()
     engine.work.clear()
     smaller = engine.subset(part)
     np.testing.assert_array_equal(smaller.combined(theta), combined[part])
     assert not engine.work.pairs
-    np.testing.assert_allclose(smaller.quadratic(), energies, rtol=1e-12)
+    np.testing.assert_allclose(smaller.quadratic(), block_norms, rtol=1e-12)
     smaller.change(np.arange(3), np.zeros(3))
-    assert np.all(smaller.quadratic() != energies)
+    assert np.all(smaller.quadratic() != block_norms)
     assert smaller.work.pairs["every kernel"] == 50 * 50 + 47 * 47
 
 

@@ -1,4 +1,4 @@
-"""Outputs that memory cannot hold are refused with their size, or not kept at all."""
+"""Outputs that exceed the memory are refused with their size, or not cached."""
 
 import tracemalloc
 
@@ -58,7 +58,7 @@ def test_mwu_samples_beyond_memory_are_refused(data, little, monkeypatch):
 
 
 def system(root, available, cgroup="", **groups):
-    """Write what a system says: kilobytes that are available, and files of control groups."""
+    """Write the memory files of a system: available kilobytes, and control groups."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/meminfo").write_text(f"MemTotal: 9999 kB\nMemAvailable: {available} kB\n")
     (root / "proc/self/cgroup").write_text(cgroup)

@@ -85,7 +85,7 @@ def test_labels_that_examples_may_all_have(labels, share, tmp_path):
 
 
 def test_functions_of_yeast_genes(load_real):
-    """Two labels of 14, on 300 genes: expression and phylogeny both count."""
+    """Two of 14 labels on 300 genes: both expression and phylogeny get weight."""
     data = load_real("yeast_function")
     X = {name: data[f"X_{name}"][:300].astype(float) for name in ("expr", "phylo")}
     Y = np.asarray(data["Y"] if "Y" in data else data["y"])[:300, 2:4].astype(int)

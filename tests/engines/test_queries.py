@@ -1,4 +1,4 @@
-"""Queries of engines have no side effects: no answer depends on which were asked before."""
+"""Queries of engines have no side effects: results do not depend on earlier queries."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def queries(engine, rng):
 
 
 def answers(engine, order):
-    """Return all answers of an engine, asked in an order of their names."""
+    """Return the results of all queries of an engine, in a given order."""
     asked = queries(engine, np.random.default_rng(1))
     return {name: np.array(asked[name]()) for name in order(list(asked))}
 

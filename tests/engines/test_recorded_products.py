@@ -1,4 +1,4 @@
-"""What products have shown of a matrix: energies of all moves, and most of their products."""
+"""Recorded products: quadratic forms of all moves, and most of their products."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def dense(matrix):
 
 
 def check(model, K, moves):
-    """Energies of moves are those of K, and products but for the direction of least energy."""
+    """Check quadratic forms, and products except in the direction of the smallest form."""
     basis = np.linalg.qr(np.transpose(moves))[0]
     values, vectors = np.linalg.eigh(basis.T @ K @ basis)
     main, found = basis @ vectors, dense(model)

@@ -1,4 +1,4 @@
-"""What is particular to the engine of shards: what it fetches, and what shards share."""
+"""The sharded engine: the data that it fetches, and those that shards share."""
 
 import pickle
 import sys
@@ -88,7 +88,7 @@ def test_unused_examples_are_dropped(rng, monkeypatch):
 
 
 def test_shards_report_their_size(rng):
-    """Dask moves what it takes for small."""
+    """Dask moves objects that report a small size."""
     for name in ("shards of sparse", FAMILY, "shards of matches by degree"):
         case = SHARDED[name]
         for shard in case.engine(case.data(rng, case.n))._shards.shards:

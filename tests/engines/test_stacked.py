@@ -1,4 +1,4 @@
-"""The engine that keeps all values: blocks, outputs, and the fits it is made for."""
+"""The engine that caches all kernel values: blocks, outputs and fits."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A guess of a matrix from other kernels: it multiplies what was seen as the matrix does."""
+"""A surrogate of a matrix from products with other kernels is exact on recorded products."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ WEIGHTS = np.array([0.5, 0.2, 0.8])
 
 
 class Quick:
-    """Two kernels with quick products."""
+    """Two kernels with cheap products."""
 
     n_kernels = 2
 

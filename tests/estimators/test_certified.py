@@ -1,4 +1,4 @@
-"""The alpha of an engine is certified: as plain NumPy does it, whatever the weights are."""
+"""Certificates of an engine's alpha equal those of plain NumPy, for any weights."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ class Setting:
 
 
 @pytest.mark.parametrize("norm", NORMS, ids=str)
-def test_energies_have_the_dual_value_of_all_kernels(norm, rng):
+def test_block_norms_give_the_dual_value_of_all_kernels(norm, rng):
     setting = Setting(norm, rng)
     found = block_norms(setting.problem, setting.engine)
     assert norm.dual(found) == pytest.approx(norm.dual(setting.s), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Kernels and norms at the edge: a right answer, certified, or an error that says what is wrong."""
+"""Degenerate kernels and norms: a certified optimum, or an error with the reason."""
 
 import naive_mkl
 import numpy as np
@@ -39,7 +39,7 @@ def sample(n):
 
 
 def certified(kernels, solver, norm, X, y, K=None):
-    """Fit without normalisation, and hold the certificate against plain NumPy."""
+    """Fit without normalisation, and compare the certificate with plain NumPy."""
     rough = solver == "mwu"
     model = MKLClassifier(
         kernels,
@@ -79,7 +79,7 @@ def test_a_kernel_of_zeros_adds_nothing(solver, norm):
 
 @every_offer
 def test_identical_kernels_are_one_kernel_of_their_total_weight(solver, norm):
-    """What their weights add up to is a factor of C for one machine on the kernel alone."""
+    """The sum of their weights multiplies C of an SVM on one copy."""
     X, y = sample(40)
     model = certified([RBF([0.3, 0.3, 0.3])], solver, NORMS[norm], X, y)
     total = model.weights_.sum()
@@ -203,7 +203,7 @@ def interactions(tables, name):
 
 @pytest.mark.parametrize("norm", [1, 2])
 def test_one_class_around_the_origin_ends_with_a_reason(norm, rng):
-    """No half-space holds the examples apart from the origin: the optimum is 0, and no gap is."""
+    """No half-space separates the examples from the origin: the optimum is 0."""
     X = rng.normal(size=(100, 3))
     kernels = [Linear(), Linear(columns=[0, 1])]
     model = MKLOneClass(kernels, norm=norm, normalize=None, nu=0.5)
@@ -219,7 +219,7 @@ def test_one_class_whose_mean_is_moved_to_the_origin_is_refused(rng):
 
 
 def test_an_objective_far_below_its_first_values_is_not_zero(rng):
-    """Of a classifier with a large C it is no sign of examples that surround the origin."""
+    """A classifier with a large C may have an objective far below its first values."""
     X = rng.normal(size=(60, 3))
     y = np.where(X[:, 0] > 0, 1, -1)
     model = MKLClassifier([RBF(0.1), Linear()], loss="smooth_hinge", C=1e13, max_iter=30)
@@ -231,7 +231,7 @@ def test_an_objective_far_below_its_first_values_is_not_zero(rng):
 @pytest.mark.parametrize("C", [1.0, 22.20622681789637, 1e3])
 @pytest.mark.parametrize("n", [30, 3241])
 def test_a_few_values_that_occur_often(n, C):
-    """Three merged examples of large cost, two of which want to fall: all three are needed."""
+    """Three merged examples of large cost: a working set must contain all of them."""
     X = np.random.default_rng(291).integers(0, 3, size=(n, 1)).astype(float)
     y = np.sin(X[:, 0])
     model = MKLRegressor(Linear(), loss="squared", C=C).fit(X, y)

@@ -89,7 +89,7 @@ def test_regressors(loss, rng):
 
 @pytest.mark.parametrize("cache_mb", [0, 1, 100])
 def test_sums_over_pairs(cache_mb, rng):
-    """Threads share the sums over all pairs of a family's engine, in turns that nobody knows."""
+    """Threads share the sums over pairs of a family engine, in no fixed order."""
     X, alpha = rng.normal(size=(2500, 5)), rng.normal(size=2500)
     idx = np.arange(0, 2500, 7)
     found = []

@@ -1,4 +1,4 @@
-"""Estimators: scikit-learn's conventions, what a fit leaves behind, what users build of them."""
+"""Estimators: scikit-learn's conventions, fitted attributes, pipelines and searches."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Ctrl-C: long work in the core stops soon, and an interrupted fit leaves nothing behind."""
+"""Ctrl-C stops long work in the core soon, and an interrupted fit leaves no state."""
 
 import signal
 import subprocess

@@ -30,7 +30,7 @@ def settings(**parameters):
 
 
 def dual_value(K, machine, linear):
-    """The dual objective of a machine of scikit-learn, whose linear part is given per support."""
+    """The dual objective of an SVM of scikit-learn; its linear part is given per support vector."""
     coef = machine.dual_coef_[0]
     support = K[np.ix_(machine.support_, machine.support_)]
     return float(linear(coef, machine.support_) - 0.5 * coef @ support @ coef)

@@ -1,4 +1,4 @@
-"""What counts as a number: every numeric parameter refuses what is none, by its name."""
+"""Numeric parameters refuse values that are not numbers; the error names the parameter."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Numbers beyond what floats can hold: an error that names what is too large, and no warnings."""
+"""Overflow is an error that names the quantity that is too large, without warnings."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Which point of a grid a search takes."""
+"""The grid point that a search selects."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ GRID = Grid.of([1.0, 2.0, np.inf, Elliptic(np.eye(2))], [0.1, 1.0])
 
 
 def simplest(grid, scores):
-    """What the rule of one standard error says, norm by norm from the largest p down."""
+    """The choice of the one-standard-error rule, norm by norm from the largest p down."""
     means = scores.mean(axis=2)
     top = scores[grid.best(means)]
     limit = top.mean() - np.std(top, ddof=1) / np.sqrt(len(top))

@@ -103,7 +103,7 @@ def test_regression(diabetes, loss):
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scales_of_targets_are_those_of_the_examples_that_train(diabetes, loss, weighted):
-    """Held-out targets that are far apart, or near, change neither epsilon nor C of a fold."""
+    """The spread of held-out targets changes neither epsilon nor C of a fold."""
     X, y = diabetes
     y = y * np.where(np.arange(len(y)) % 3 == 0, 5.0, 1.0)
     folds = [(np.flatnonzero(np.arange(len(y)) % 3 != k), np.arange(k, len(y), 3)) for k in (0, 1)]
@@ -111,7 +111,7 @@ def test_scales_of_targets_are_those_of_the_examples_that_train(diabetes, loss, 
     given = weights if weighted else None
     search = MKLRegressorCV(norms=[2.0], cv=folds, loss=loss, **SETTINGS).fit(X, y, given)
 
-    def machine(at, part):
+    def estimator_on(at, part):
         scale = MKLRegressor(loss=loss, **SETTINGS).fit(X[part], y[part], weights[part])
         model = MKLRegressor(
             norm=2.0, C=CS_OF_SCALE[at] * scale.C_, epsilon=scale.epsilon_, loss=loss, **SETTINGS
@@ -120,17 +120,17 @@ def test_scales_of_targets_are_those_of_the_examples_that_train(diabetes, loss, 
 
     for at in range(len(CS_OF_SCALE)):
         for fold, (train, test) in enumerate(folds):
-            expected = machine(at, train).score(X[test], y[test], weights[test])
+            expected = estimator_on(at, train).score(X[test], y[test], weights[test])
             assert search.scores_[0, at, fold] == pytest.approx(expected, abs=2e-3)
     every = np.arange(len(y))
-    best = machine(int(search.scores_.mean(axis=2)[0].argmax()), every)
+    best = estimator_on(int(search.scores_.mean(axis=2)[0].argmax()), every)
     assert pytest.approx(best.C_, rel=1e-12) == search.C_
     assert search.epsilon_ == pytest.approx(best.epsilon_, rel=1e-12)
     assert search.primal_objective_ == pytest.approx(best.primal_objective_, rel=1e-4)
 
 
 def test_held_out_targets_do_not_count(diabetes):
-    """They may be anything: what is learned without them, and said of other rows, stays."""
+    """Held-out targets may be anything: weights and other predictions do not change."""
     X, y = diabetes
     train, apart = np.arange(100), y.copy()
     apart[140:] *= 100.0
@@ -395,7 +395,7 @@ def test_scikit_learn_conventions(estimator, check):
     ],
 )
 def test_held_out_targets_do_not_affect_any_solver(solver, loss):
-    """Their targets are turned around in one fold: decisions about them do not change."""
+    """Reversing held-out targets of a fold does not change decision values."""
     X, y = load_breast_cancer(return_X_y=True)
     X, y = scale(X)[:150], y[:150]
     test = np.arange(0, 150, 3)

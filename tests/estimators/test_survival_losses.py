@@ -1,4 +1,4 @@
-"""The losses of survival models: certificates, scikit-survival's machines, laws, bad input."""
+"""The losses of survival models: certificates, scikit-survival's SVMs, laws, bad input."""
 
 import checker
 import numpy as np

@@ -1,4 +1,4 @@
-"""Estimators without arguments: no unit, and no origin, changes what they predict."""
+"""Predictions of estimators without arguments do not depend on units and origins."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_many_lengths_at_every_offset(genome, tmp_path):
 
 
 def test_regions_that_exceed_the_memory_are_refused(monkeypatch, tmp_path):
-    """A short file stands for any number of letters: its lines may name a whole chromosome."""
+    """A short file may request many letters: each line may name a whole chromosome."""
     (tmp_path / "genome.fa").write_text(">chr1\n" + "ACGT" * 1000)
     genome = read_sequences(tmp_path / "genome.fa")
     lines = Regions([Region("chr1", 0, 4000, "", "+")] * 50, "many.bed")

@@ -1,4 +1,4 @@
-"""A model slid over a genome gives every window the score that it has by itself."""
+"""Scores of a scan equal the scores of single windows."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_scanned_windows_equal_single_scores(kernel, step, examples, genome, mon
 
 @pytest.mark.parametrize("normalize", ["unit", "variance"])
 def test_gapped_kmers_have_the_very_bits_of_windows_alone(normalize, examples, genome):
-    """Neighbours share words and mismatches; windows by hand are of both strands in turn."""
+    """Scores are equal bit for bit, although neighbouring windows share words."""
     model = MKLClassifier(GappedKmer([5, 6], [3, 4]), normalize=normalize).fit(*examples)
     found = scanned(model, genome[1], length=LENGTH, strands="both")
     assert found == by_hand(model, genome[0], lambda start, read: True)

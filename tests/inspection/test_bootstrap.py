@@ -1,4 +1,4 @@
-"""Weights of many fits: what is drawn, what is tested, and what an interruption leaves."""
+"""Bootstrap of weights: samples, tests, and resuming after an interruption."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Parts of decision values that training examples have."""
+"""Contributions of training examples to decision values."""
 
 import pickle
 

@@ -78,7 +78,7 @@ def replaced(text, at, letter):
 
 @pytest.mark.parametrize("kernel", [WeightedDegree(3), WeightedDegreeShift(3, 1)], ids=str)
 def test_hypothetical_scores_are_those_of_the_changed_sequence(kernel, data):
-    """The other letters are as they are, so that a letter has the score it would have."""
+    """A hypothetical score is that of the sequence with one letter changed."""
     X, y, new = data
     model = MKLClassifier(kernel).fit(X, y)
     hypothetical = letter_scores(model, new[:1]).hypothetical[0]

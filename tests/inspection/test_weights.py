@@ -1,4 +1,4 @@
-"""Tables and pictures of what counts: many kernels, and the sums of views."""
+"""Tables and displays of weights: many kernels, and sums over views."""
 
 import warnings
 
@@ -60,9 +60,9 @@ def test_small_stones(rng):
     written = pandas.DataFrame({"n": ["1", "2"] * 10, "x": rng.normal(size=20)})
     with pytest.warns(UserWarning, match="'n' contains numbers as strings"):
         MKLClassifier(Linear()).fit(written, y)
-    with pytest.warns(UserWarning, match="'n' contains numbers as strings") as told:
+    with pytest.warns(UserWarning, match="'n' contains numbers as strings") as warned:
         MKLClassifier().fit(written, y)
-    assert len(told) == 1
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLClassifier().fit(written.astype({"n": "category"}), y)  # they are meant as categories

@@ -95,9 +95,9 @@ def three_letters(text):
 
 def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
     X, _ = named(frames, rng)
-    with pytest.warns(UserWarning, match="hardly repeat in columns 'code', 'id' and are") as told:
+    with pytest.warns(UserWarning, match="hardly repeat in columns 'code', 'id' and are") as warned:
         *_, kernel, other = default_kernels(X, np.ones(N))
-    assert len(told) == 1
+    assert len(warned) == 1
     counts = [three_letters(text) for text in X["code"].to_list()]
     dots = np.array([[sum(a[u] * b[u] for u in a) for b in counts] for a in counts], dtype=float)
     norms = np.sqrt(np.where(dots.diagonal() > 0, dots.diagonal(), 1.0))

@@ -1,4 +1,4 @@
-"""The fitted state: what it decides is what its numbers say, and it needs only the support."""
+"""The fitted state: decision values follow the formula, and need the support vectors only."""
 
 import pickle
 
@@ -98,7 +98,7 @@ def test_a_single_new_example(rng):
 
 
 def test_new_examples_do_not_change_normalisations(rng):
-    """Normalisations use the statistics of the training data, whatever else is predicted with."""
+    """Normalisations use the statistics of the training data only."""
     X = vectors(rng, 50)
     with single_threaded_blas():
         compiled, examples = prepare([RBF(0.1), Linear()], "center", X)
@@ -110,7 +110,7 @@ def test_new_examples_do_not_change_normalisations(rng):
 
 
 def test_deviations_of_contributions_of_any_size(rng):
-    """Squares of what kernels add may be beyond all numbers; their deviations are not."""
+    """Squared contributions may overflow; their standard deviations do not."""
     values, shares = rng.normal(size=(20, 2, 3)), np.full(20, 1 / 20)
     means, deviations = spread(1e200 * values, shares)
     np.testing.assert_allclose(means, 1e200 * values.mean(axis=0))

@@ -1,4 +1,4 @@
-"""What users are given as a proof: it agrees with honest models and with nothing else."""
+"""`verify` agrees with correct models and with no others."""
 
 import warnings
 from dataclasses import replace

@@ -22,7 +22,7 @@ def fitted(model, X, y):
 
 
 def learned(model):
-    """Gaps of the certified models but for the first one, which is the constant."""
+    """Gaps of the certified models except the first one, the constant model."""
     return [entry["gap"] for entry in model.history_[1:]] or [model.duality_gap_]
 
 

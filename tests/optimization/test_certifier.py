@@ -1,4 +1,4 @@
-"""Certificates of the model that an engine holds, recomputed in plain NumPy."""
+"""Certificates of an engine's alpha, recomputed in plain NumPy."""
 
 import naive_mkl
 import numpy as np

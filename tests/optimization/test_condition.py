@@ -1,4 +1,4 @@
-"""Badly conditioned problems (columns as they come, large C, weights far apart) end, certified."""
+"""Ill-conditioned problems (unscaled columns, large C, extreme weights) reach the tolerance."""
 
 import naive_mkl
 import numpy as np

@@ -1,4 +1,4 @@
-"""Gaps that solvers stop at are confirmed: outputs anew, and more work where rounding hid a gap."""
+"""Gaps are confirmed: outputs are recomputed, and training continues if rounding hid a gap."""
 
 from dataclasses import replace
 
@@ -61,7 +61,7 @@ class Setting:
         return solve_confirmed(*given)
 
 
-def test_result_without_doubt_is_returned_unchanged():
+def test_certain_result_is_returned_unchanged():
     setting, other = Setting(0.0), Setting(0.0)
     result, before = setting.confirmed(), other.solve()
     assert result.converged
@@ -100,14 +100,14 @@ def test_a_gap_above_the_tolerance_is_recomputed_if_outputs_have_drifted():
 
 
 def test_solver_continues_if_rounding_may_hide_a_gap():
-    """It stops just below the tolerance, and kernels leave a tenth of that open."""
+    """The gap is just below the tolerance, and the rounding bound a tenth of it."""
     first = Setting(0.0)
     found = first.solve()
     tol = 1.02 * found.gap
     setting = Setting(0.0, tol)
-    rough = replace(setting.rounding, precision=1e-6)
-    bound = judged(first.problem, first.engine, first.solve(), rough, tol).rounding_bound
-    setting.rounding = replace(rough, precision=1e-7 * tol / bound)
+    imprecise = replace(setting.rounding, precision=1e-6)
+    bound = judged(first.problem, first.engine, first.solve(), imprecise, tol).rounding_bound
+    setting.rounding = replace(imprecise, precision=1e-7 * tol / bound)
     result = setting.confirmed()
     assert setting.solver.tolerances[0] == setting.run.tol == tol
     assert setting.solver.tolerances[1] == pytest.approx(0.9 * tol, rel=0.05)
@@ -115,7 +115,7 @@ def test_solver_continues_if_rounding_may_hide_a_gap():
     assert result.gap + result.rounding_bound <= tol
 
 
-def test_kernels_with_few_digits_leave_the_result_in_doubt():
+def test_inaccurate_kernels_leave_the_gap_uncertain():
     setting = Setting(0.0)
     setting.rounding = replace(setting.rounding, precision=1e-2)
     result = setting.confirmed()
@@ -126,8 +126,8 @@ def test_kernels_with_few_digits_leave_the_result_in_doubt():
 
 @pytest.mark.parametrize("loss", [losses.Hinge(), losses.Logistic(), losses.SquaredHinge()])
 @pytest.mark.parametrize("norm", [norms.Lp(1), norms.Lp(2), norms.Lp(np.inf), norms.Block(3)])
-def test_doubt_bounds_the_effect_of_kernel_errors(loss, norm):
-    """Kernels that are off by a known part: both values stay within what is said of them."""
+def test_rounding_bound_covers_kernel_errors(loss, norm):
+    """With kernels of known relative error both objective values stay within the bound."""
     setting = Setting(0.0)
     risk = replace(setting.problem.risk, loss=loss)
     setting.problem = replace(setting.problem, risk=risk, norm=norm)

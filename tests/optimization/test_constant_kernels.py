@@ -1,4 +1,4 @@
-"""Kernels that tell no training examples apart: weight 0 and one warning, wherever they are."""
+"""Kernels that are constant on the training data get weight 0 and one warning."""
 
 from __future__ import annotations
 

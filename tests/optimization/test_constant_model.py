@@ -1,4 +1,4 @@
-"""Problems whose best model is a constant: it is returned, it is said, and nothing hangs."""
+"""If the constant model is optimal it is returned with a warning, and the fit ends."""
 
 import warnings
 
@@ -113,7 +113,7 @@ def test_a_constant_model_is_saved(noise, tmp_path):
 @pytest.mark.parametrize("norm", [1, 4 / 3, 2])
 @pytest.mark.parametrize("seed", range(4))
 def test_constant_models_are_found_early_for_a_rare_class(seed, norm):
-    """At given weights there is soon nothing to learn; the certificate is about all weights."""
+    """The constant model is soon optimal for fixed weights, and must be certified for all."""
     X = np.random.default_rng(seed).integers(0, 4, size=(1500, 20)).astype(float)
     y = np.where(np.arange(1500) < 60, 1, -1)
     with pytest.warns(
@@ -128,7 +128,7 @@ def test_constant_models_are_found_early_for_a_rare_class(seed, norm):
 @pytest.mark.parametrize(("norm", "interleaved"), [(1, True), (1, False), (2, False)])
 @pytest.mark.parametrize("seed", range(4))
 def test_one_kernel_among_thousands_is_tested_as_well(seed, norm, interleaved):
-    """In a sum with equal weights it is next to nothing, and no digits are left of its energy."""
+    """In the unweighted sum its squared block norm is below rounding."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(300, 4)), np.where(np.arange(300) < 30, 1, -1)
     X[:, 0] *= 3.0
@@ -143,7 +143,7 @@ def test_one_kernel_among_thousands_is_tested_as_well(seed, norm, interleaved):
 
 @pytest.mark.filterwarnings("ignore:.*constant model is optimal:UserWarning")
 def test_rounding_may_hide_that_a_constant_is_best():
-    """It is said in these words: no kernel lacks digits."""
+    """The message does not name a kernel, since none has large rounding errors."""
     X = np.random.default_rng(0).normal(size=(300, 2))
     y = np.where(np.arange(300) < 12, 1, -1)
     with pytest.warns(ConvergenceWarning, match="rounding hides whether some model costs less"):

@@ -1,4 +1,4 @@
-"""A bound on the time of a fit: a valid model, certified at the gap that was reached."""
+"""`max_time` ends a fit with a valid model, certified at the gap that was reached."""
 
 import time
 import warnings
@@ -81,7 +81,7 @@ def test_classes_share_the_time(rng, monkeypatch):
 
 
 def test_a_long_working_set_looks_at_the_clock(rng):
-    """One iteration on all examples, which pairs and interior points would work on for long."""
+    """One working set of all examples, on which SMO and interior points take long."""
     X = rng.normal(size=(1500, 2))
     y = np.sign(rng.normal(size=1500))
     model = MKLClassifier(
@@ -110,13 +110,13 @@ def test_warnings_do_not_name_unset_limits(data):
     with pytest.warns(ConvergenceWarning, match="raise max_iter=1 or tol") as caught:
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
     assert "max_time" not in str(caught[0].message)
-    rough = {"norm": 1.0, "loss": "squared_hinge", "solver": MWU(eps=0.5)}
+    settings = {"norm": 1.0, "loss": "squared_hinge", "solver": MWU(eps=0.5)}
     ended = (
         r"the number of rounds that eps=0.5 allows, which grows with 1 / eps\^2: raise tol, use "
         r"solver=MWU\(eps=0.05\)"
     )
     with pytest.warns(ConvergenceWarning, match=ended) as caught:
-        MKLClassifier(RBF([0.1, 1.0]), tol=1e-9, **rough).fit(*data)
+        MKLClassifier(RBF([0.1, 1.0]), tol=1e-9, **settings).fit(*data)
     assert "max_" not in str(caught[0].message)
 
 

@@ -505,7 +505,7 @@ def test_plans_of_earlier_versions_are_loaded_and_saved_again(name, tmp_path):
 
 
 class Examples:
-    """An engine of which a plan knows the costs and the numbers of examples and kernels."""
+    """An engine with costs and numbers of examples and kernels only."""
 
     def __init__(self, M=9, n=100, **costs):
         self.n, self.n_kernels, self.costs = n, M, EngineCosts(block=1000, **costs)

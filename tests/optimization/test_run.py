@@ -1,4 +1,4 @@
-"""The run of a solver: its end, its result, and the runs of problems solved on the way."""
+"""The run of a solver: its end, its result, and the runs of subproblems."""
 
 import numpy as np
 import pytest

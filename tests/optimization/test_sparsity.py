@@ -166,7 +166,7 @@ def test_alpha_stays_without_iterations(case, result):
 
 @pytest.mark.parametrize("zeros", [0, 1])
 def test_weights_that_were_not_changed_are_not_dropped(zeros, case, result):
-    """A fit that continues at a sparse solution, and does not move, is done."""
+    """A fit that starts at the sparse optimum ends without changing the weights."""
     weights = np.where(np.arange(20) < zeros, 0.0, result.weights)
     same = replace(result, weights=weights / weights.sum())
     solver = DropSmallWeights(Solved(same), SETS, 0)

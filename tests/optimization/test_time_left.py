@@ -1,4 +1,4 @@
-"""The time left: it follows from how a gap has fallen."""
+"""The estimate of the remaining time follows from the decrease of the gap."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from kernelweave.optimization.time_left import TimeLeft
 from kernelweave.problem.certificate import Certificate
 
 
-def told(*seen):
+def estimate(*seen):
     clock, said = TimeLeft(1e-3), ""
     for seconds, gap in seen:
         values = Certificate(primal=1.0, dual=1.0 - gap, constant=2.0, gap=gap, bias=0.0)
@@ -28,4 +28,4 @@ def told(*seen):
     ],
 )
 def test_the_time_left_follows_from_how_the_gap_falls(seen, text):
-    assert told(*seen) == text
+    assert estimate(*seen) == text

@@ -1,4 +1,4 @@
-"""The certificate of every offered model, recomputed in NumPy from what a fit leaves behind.
+"""The certificate of every kind of model, recomputed in NumPy from fitted attributes.
 
 Every solver with every norm and loss that it serves, on four real sets of each kind, with 1 to 100
 kernels, with and without an intercept. Only `dual_coef_`, `support_`, `weights_` and `intercept_`

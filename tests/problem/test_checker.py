@@ -1,4 +1,4 @@
-"""The judge itself: it accepts true certificates and catches every kind of lie."""
+"""The checker accepts correct certificates and detects every kind of wrong one."""
 
 import checker
 import numpy as np
@@ -40,7 +40,7 @@ def estimator(loss, norm):
 
 
 class Judged:
-    """A fitted model and everything that the checker asks for."""
+    """A fitted model and all arguments of the checker."""
 
     def __init__(self, loss, ball, rng):
         X = rng.normal(size=(N, 2))
@@ -72,7 +72,7 @@ class Judged:
         )
 
     def caught(self, **lies):
-        """Whether a lie is infeasible, or gives other values than the reported ones."""
+        """Whether an altered model is infeasible, or has other values than the reported ones."""
         try:
             found = self.values(**lies)
         except Infeasible:

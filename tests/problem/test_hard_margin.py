@@ -1,4 +1,4 @@
-"""C = inf: margins without errors, certified, and an error where the classes cannot be parted."""
+"""C = inf: certified margins, and an error if the classes cannot be separated."""
 
 import checker
 import numpy as np
@@ -34,7 +34,7 @@ def apart(rng):
 
 
 def exact(model, X, y, norm):
-    """Return the values of a model by the checker: those of a soft margin that costs nothing."""
+    """Return the values of a model by the checker, as those of a soft margin without errors."""
     K = np.concatenate([kernel(X).reshape(-1, len(y), len(y)) for kernel in KERNELS])
     alpha = spread(model.dual_coef_, model.support_, len(y))
     C = np.full(len(y), 1e9)  # above all alphas

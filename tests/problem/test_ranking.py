@@ -90,7 +90,7 @@ def test_value_gradient_and_hessian_are_those_of_all_pairs(case, shift, rng):
 
 @every_case
 def test_conjugate_of_a_dual_point_is_that_of_the_pairs(case, rng):
-    """With the outputs that it belongs to, with outputs near them, and without any."""
+    """The conjugate is the same from exact outputs, from approximate ones, and without any."""
     risk = make_risk(case, rng)
     for scale in (0.1, 1.0, 3.0):
         F = scale * rng.normal(size=N)

@@ -46,7 +46,7 @@ def test_best_bias_minimises_the_risk(loss, rng):
 
 @every_loss
 def test_alphas_that_miss_their_sum_are_not_feasible(loss, rng):
-    """The conjugate, a sum over examples, does not know about it."""
+    """The conjugate, a sum over examples, does not include this constraint."""
     risk = random_risk(loss, rng)
     alpha = feasible_alpha(risk, rng)
     assert risk.is_feasible(alpha)

@@ -1,4 +1,4 @@
-"""Kernels whose values have too few digits: fits end, and say which kernels."""
+"""If kernels have large rounding errors, fits end with a message that names the kernels."""
 
 import warnings
 
@@ -25,7 +25,7 @@ def data():
 
 
 def exact_gap(model, X, y):
-    """Return the gap of a machine with one RBF kernel and the hinge, in extended precision."""
+    """Return the gap of an SVM with one RBF kernel, in extended precision."""
     squares = ((X[:, None].astype(WIDE) - X[None]) ** 2).sum(axis=2)
     kernel = model._model.compiled.kernels[0]
     K = WIDE(kernel.factors[0]) * np.exp(-WIDE(kernel.kernel.gamma) * squares)
@@ -41,7 +41,7 @@ def exact_gap(model, X, y):
 
 @pytest.fixture
 def results(monkeypatch):
-    """What solvers return once it is confirmed: it says how far its gap is in doubt."""
+    """Confirmed results, with the rounding bounds of their gaps."""
     seen = []
 
     def noted(*arguments):
@@ -54,7 +54,7 @@ def results(monkeypatch):
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
 @pytest.mark.parametrize("gamma", [1e-14, 1e-12, 1e-10, 1e-8, 1e-3])
-def test_doubt_bounds_the_effect_of_rounding_on_the_gap(gamma, C, data, results):
+def test_rounding_bound_covers_the_error_of_the_gap(gamma, C, data, results):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model = MKLClassifier(RBF(gamma), C=C, norm=np.inf).fit(*data)
@@ -63,14 +63,14 @@ def test_doubt_bounds_the_effect_of_rounding_on_the_gap(gamma, C, data, results)
     assert caught or exact <= model.tol
 
 
-def test_kernels_with_too_few_digits_are_named(data):
-    """Which gap is claimed depends on the order of sums, and so on the SIMD level: it is noise."""
+def test_inaccurate_kernels_are_named(data):
+    """The reported gap is noise: it depends on the order of sums, and so on the SIMD level."""
     X, y = data
     with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too little"):
         MKLClassifier([RBF(1e-10)], C=1e4, norm=np.inf).fit(X, y)
 
 
-def test_kernels_with_enough_digits_are_not_named(data):
+def test_accurate_kernels_are_not_named(data):
     with pytest.warns(ConvergenceWarning, match="have too little numerical precision") as caught:
         MKLClassifier([RBF(0.5), RBF(1e-13)], C=100.0, norm=np.inf, max_time=10.0).fit(*data)
     assert "RBF gamma=1e-13" in str(caught[0].message)
@@ -94,8 +94,8 @@ def test_fit_stops_soon_if_rounding_keeps_the_gap_open():
     assert model.n_iter_ <= 100  # hundreds more brought nothing
 
 
-def test_an_outlier_takes_no_digits_from_the_others(data):
-    """Norms of 1e9 leave no digits of distances, but kernels are 0 there."""
+def test_an_outlier_does_not_make_other_kernels_inaccurate(data):
+    """With norms of 1e9 distances are inaccurate, but there the kernel is 0."""
     X, y = data
     X[0] *= 1e9
     with warnings.catch_warnings():

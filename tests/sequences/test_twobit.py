@@ -1,4 +1,4 @@
-"""2bit files: what is read is what was written, and damaged files are answered."""
+"""2bit files: sequences are read as written, and damaged files are errors."""
 
 import contextlib
 import io

@@ -70,7 +70,7 @@ def texts(rng, kernel, n=12, length=None):
 
 
 def words(x, kernel):
-    """Return the words of x as the kernel counts them: how often each has its part in Phi(x)."""
+    """Return the words of x and their counts, as the kernel counts them."""
     letters = kernel.alphabet.letters.decode("latin-1")
     if isinstance(kernel, Substring):
         return Counter(
@@ -128,7 +128,7 @@ def looked_up(w, X, kernel):
 
 
 def check(store, w, X, kernel):
-    """Hold a store to a dictionary."""
+    """Compare a store with a dictionary."""
     found = store.items()
     assert found.keys() == w.keys()
     np.testing.assert_allclose([found[u] for u in w], list(w.values()), rtol=1e-12)

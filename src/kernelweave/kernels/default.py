@@ -135,10 +135,10 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return the kernels that read all columns together, smooth and rough, and those of strings."""
+    """Return the RBF and Laplacian kernels on all columns, and the kernels of strings."""
     kernels = _with_linear(table, X, weights, _widths)
     if table.vectors:
-        kernels.append(_rough(standardized(table.vectors, X, weights)))
+        kernels.append(_laplacians(standardized(table.vectors, X, weights)))
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
@@ -253,7 +253,7 @@ def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
     if isinstance(X, Sequences) or _alphabet_of_column(X):
         return default_kernels(X, weights)
     table = Contents.of(X)
-    kernels = _with_linear(table, X, weights, _middle_rough)
+    kernels = _with_linear(table, X, weights, _middle_laplacian)
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
@@ -368,7 +368,7 @@ def _widths(columns: Standardized) -> Kernel:
     return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
 
 
-def _rough(columns: Standardized) -> Kernel:
+def _laplacians(columns: Standardized) -> Kernel:
     """Return Laplacian kernels of widths around gamma = 1 / d, for functions with steps."""
     d = max(columns.n_varying, 1)
     return Laplacian(gamma=[2.0**k / d for k in range(-4, 2)], columns=columns)
@@ -379,7 +379,7 @@ def _middle_width(columns: Standardized) -> Kernel:
     return RBF(gamma=1.0 / max(columns.n_varying, 1), columns=columns)
 
 
-def _middle_rough(columns: Standardized) -> Kernel:
+def _middle_laplacian(columns: Standardized) -> Kernel:
     """Return the Laplacian kernel with gamma = 1 / (2 d)."""
     return Laplacian(gamma=0.5 / max(columns.n_varying, 1), columns=columns)
 

@@ -1,4 +1,4 @@
-"""Reports: what stands on the page is what the model and the folds say."""
+"""Reports contain the numbers of the model and of the folds."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Targets far from 0: the same machine, and a gap that can be computed anew from the model."""
+"""Targets far from 0: the same model, and a gap that can be recomputed from it."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ def exact_values(model, X, y, gamma):
     alpha[model.support_] = model.dual_coef_[0]
     theta = wide(model.weights_[0])
     residual = (y - wide(model.intercept_[0])) - theta * (K @ alpha)
-    energy = 0.5 * theta * (alpha @ K @ alpha)
+    regularizer = 0.5 * theta * (alpha @ K @ alpha)
     if model.loss == "squared":
         loss, conjugate = residual**2, alpha**2 / 4 - (y - y.mean()) * alpha
     else:
         loss = np.maximum(0, np.abs(residual) - wide(model.epsilon))
         conjugate = wide(model.epsilon) * np.abs(alpha) - (y - y.mean()) * alpha
-    return float(loss.sum() + energy), float(-conjugate.sum() - energy)
+    return float(loss.sum() + regularizer), float(-conjugate.sum() - regularizer)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -1,4 +1,4 @@
-"""Normalisations: what each of them promises, on training data and on new data."""
+"""Normalisations on training data and on new data, against their definitions."""
 
 import copy
 import pickle

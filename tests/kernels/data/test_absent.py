@@ -161,7 +161,7 @@ def test_kernels_that_are_learned_with_are_extrapolated(numbers):
 @pytest.mark.parametrize("n", [200, 5200])
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.3)], ids=["linear", "rbf"])
 def test_training_examples_and_new_ones_are_centred_alike(kernel, n, rng):
-    """Also where the mean is that of some of the examples."""
+    """The mean may be that of some of the examples."""
     X = rng.normal(size=(n, 3))
     views = Views({"a": removed(X, [0, 5]), "b": X})
     kernels = [kernel.on("a"), kernel.on("b")]

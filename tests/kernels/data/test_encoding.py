@@ -91,7 +91,7 @@ def test_categories_in_training_and_numbers_later(people):
 
 
 def test_distances_survive_a_far_origin(people):
-    """Seconds since 1970 next to categories: raw dot products would drown all else."""
+    """Seconds since 1970 beside categories: raw dot products would hide all other columns."""
     far = people.assign(age=people["age"] + 1.7e9)
     assert np.allclose(RBF(0.01)(far), RBF(0.01)(people), rtol=1e-6)
     assert np.allclose(RBF(0.01)(far.iloc[:2], far), RBF(0.01)(people)[:2], rtol=1e-6)

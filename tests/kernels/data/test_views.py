@@ -214,7 +214,7 @@ def oracle(X, y):
 
 
 def test_absent_views_contribute_their_mean(tables, rng):
-    """And others make up for them: what they add beyond the average counts more."""
+    """Present views are scaled up: their deviation from the mean counts more."""
     views, y = tables
     new = Views({"a": views["a"][:4], "b": None, "dna": [None, None, *views["dna"][2:4]]})
     factors = np.array([3.0, 3.0, 1.5, 1.5])
@@ -410,7 +410,7 @@ def test_an_array_as_kernel_is_a_one_line_error(rng):
 
 
 def test_one_class_with_absent_views(tables, rng):
-    """It is told from the origin, which centred kernels would move to its mean."""
+    """One-class models separate from the origin, which centring would move to the mean."""
     views, _ = tables
     kernels = {"a": RBF(0.2), "b": RBF(0.2), "dna": Spectrum(3)}
     X = with_gaps(views, rng)

@@ -20,7 +20,7 @@ def relatives(rng, n, length, letters, changed=0.1):
 
 
 def assert_multiplies(kernel, X, rng, how=None, **resources):
-    """A product with the matrix is a product with the matrix."""
+    """Check that products by tries equal products with the kernel matrix."""
     engine = dense(kernel, X, how, **resources)
     v = rng.normal(size=len(X))
     blocks = dense(kernel, X, how).blocks(np.arange(len(X)))
@@ -165,7 +165,7 @@ ROOMS = [0.0, 0.01, 0.05, 0.08]  # MB, of about 0.1 that all tries take
 @pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
 @pytest.mark.parametrize("cache_mb", ROOMS)
 def test_tries_that_are_kept_in_part_give_the_same_products(cache_mb, letters, rng):
-    """Bit for bit: those that have no room are made anew for each product."""
+    """Products are equal bit for bit if some tries do not fit in the cache and are rebuilt."""
     X, v = as_sequences(relatives(rng, 300, 40, letters)), rng.normal(size=300)
     engine, ample = (dense(WeightedDegree(6), X, cache_mb=room) for room in (cache_mb, 1.0))
     assert (engine.costs.products, ample.costs.products) == ("linear", "cheap")

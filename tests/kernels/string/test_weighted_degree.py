@@ -197,7 +197,7 @@ def test_kernels_are_positive_semidefinite(kernel, rng):
 
 
 def by_store_and_by_rows(kernel, compute):
-    """Compute something with a kernel through a store, and row by row."""
+    """Return results of a kernel with a weight store, and row by row."""
     return [compute(stored(kernel, store)) for store in ("trie", "rows")]
 
 

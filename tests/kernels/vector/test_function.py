@@ -1,4 +1,4 @@
-"""Functions as kernels and the sigmoid: values, repairs, and what cannot be done with them."""
+"""Functions and the sigmoid as kernels: values, repairs and errors."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Whole files: a name shows the old contents or the new ones, and nothing else stays behind."""
+"""Atomic writes: a file has the old or the new contents, and no other file remains."""
 
 import os
 import threading

@@ -38,7 +38,7 @@ def data():
     return make_splice(600, 0.2)
 
 
-def machine(path=None, split="degree"):
+def training(path=None, split="degree"):
     return MKLClassifier(WeightedDegree(8, split=split), tol=1e-4, working_set=50, checkpoint=path)
 
 
@@ -60,15 +60,15 @@ def stop_after(monkeypatch, changes):
 
 @pytest.mark.parametrize("split", ["degree", None])
 def test_an_interrupted_run_resumes(split, data, tmp_path, monkeypatch):
-    expected = machine(split=split).fit(*data)
+    expected = training(split=split).fit(*data)
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
         calls = stop_after(patch, 5)
         with pytest.raises(Stop):
-            machine(path, split).fit(*data)
+            training(path, split).fit(*data)
     with np.load(f"{path}.0") as file:
         assert (file["alpha"] == calls[-1]).all()
-    resumed = machine(path, split).fit(*data)
+    resumed = training(path, split).fit(*data)
     assert resumed.history_[0]["gap"] < expected.history_[0]["gap"]
     assert resumed.duality_gap_ <= 1e-4
     assert resumed.primal_objective_ == pytest.approx(expected.primal_objective_, rel=2e-4)
@@ -81,13 +81,13 @@ def test_files_of_other_problems_are_refused(data, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         stop_after(patch, 2)
         with pytest.raises(Stop):
-            machine(path).fit(X, y)
+            training(path).fit(X, y)
     with pytest.raises(ValueError, match="belongs to another problem"):
-        machine(path).set_params(C=2.0).fit(X, y)
+        training(path).set_params(C=2.0).fit(X, y)
     whole = (tmp_path / "run.0").read_bytes()
     (tmp_path / "run.0").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match="cannot be read"):
-        machine(path).fit(X, y)
+        training(path).fit(X, y)
 
 
 def test_a_killed_process_leaves_a_file_that_can_be_used(tmp_path):
@@ -155,7 +155,7 @@ def test_a_killed_support_kernel_machine_resumes(M, tmp_path):
 
 
 def written(file, count):
-    """Whether a file holds an alpha with more than some support vectors."""
+    """Whether a file contains an alpha with more than some support vectors."""
     if not file.exists():
         return False
     with np.load(file) as found:
@@ -164,7 +164,7 @@ def written(file, count):
 
 @pytest.fixture
 def stopped(tmp_path, monkeypatch):
-    """A machine, its data, and the file that it left when it was stopped."""
+    """An estimator, its data, and the checkpoint of its interrupted fit."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = X[:, 0] * X[:, 1] > 0
@@ -282,7 +282,7 @@ def test_directories_are_no_checkpoints(stopped):
 
 
 class Unread(kernels.RBF):
-    """A kernel that a fit which cannot be kept does not get to see."""
+    """A kernel that must not be evaluated if the checkpoint cannot be written."""
 
     def resolve(self, X):
         raise AssertionError
@@ -343,7 +343,7 @@ def test_every_state_that_is_written_can_be_read(solver, estimator, tmp_path, mo
 
 @pytest.fixture
 def noisy():
-    """Examples that no solver is done with in a few turns."""
+    """Examples that take any solver many iterations."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
     return X, X[:, 0] * X[:, 1] + rng.normal(size=300)
@@ -395,9 +395,9 @@ def test_outputs_that_have_converged_are_not_solved_again(noisy, tmp_path):
     X, y = noisy
     both = np.column_stack([100.0 * y, 0.01 * y])  # nearly all alphas of the first are at a bound
     model = MKLRegressor(kernels.RBF([0.1, 1.0]), tol=1e-4, C=0.01, epsilon=1e-3, working_set=20)
-    turns = [len(history) for history in model.fit(X, both).history_]
-    assert turns[0] < turns[1]
-    model.set_params(checkpoint=tmp_path / "run", max_iter=turns[0]).fit(X, both)
+    iterations = [len(history) for history in model.fit(X, both).history_]
+    assert iterations[0] < iterations[1]
+    model.set_params(checkpoint=tmp_path / "run", max_iter=iterations[0]).fit(X, both)
     assert model.duality_gap_[0] <= 1e-4 < model.duality_gap_[1]
     assert sorted(os.listdir(tmp_path)) == ["run.0", "run.1"]
     model.set_params(max_iter=None).fit(X, both)

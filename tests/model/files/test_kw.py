@@ -1,4 +1,4 @@
-"""Model files: what is loaded decides as what was saved, and a file cannot run code."""
+"""A loaded model predicts as the saved one, and a file cannot execute code."""
 
 import dataclasses
 import hashlib
@@ -201,7 +201,7 @@ def test_old_texts_of_certifies_are_replaced():
 
 
 def test_a_new_process_loads_every_registered_class(X, tmp_path):
-    """Names are imported when they are asked for: `load` asks for the classes of files."""
+    """Names are imported on first use; `load` imports the classes of files."""
     MKLClassifier(kernels.RBF(1.0)).fit(X, X[:, 0] > 0).save(tmp_path / "m.kw")
     sources = pathlib.Path(kernelweave.__file__).parent.rglob("*.py")
     found = [

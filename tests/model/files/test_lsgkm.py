@@ -1,4 +1,4 @@
-"""Models of LS-GKM: read, written, and compared with what it has published."""
+"""Models of LS-GKM: read, written, and compared with its published scores."""
 
 import gzip
 

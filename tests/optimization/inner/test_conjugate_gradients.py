@@ -138,7 +138,7 @@ def test_working_sets_take_over_if_the_gap_falls_slowly():
 
 
 def test_working_sets_take_over_after_a_stall(monkeypatch):
-    """The log of a descent that made no progress is no reason for its successor to stop."""
+    """The next solver does not stop because of the log of the stalled one."""
 
     def idle(descent, run):
         certificate = certified(descent.problem, descent.engine, descent.weights)
@@ -251,7 +251,7 @@ def test_a_projection_is_the_nearest_feasible_point(n, seed, open_ended):
     ids=["one", "sparse", "many", "sum"],
 )
 def test_squared_losses_of_linear_kernels(kernels, norm, rng):
-    """No alpha has a bound: all examples count, and sums over all of them are all it takes."""
+    """No alpha has a bound, and all examples are support vectors."""
     X = rng.normal(size=(1300, 9))
     y = X @ rng.normal(size=9) + rng.normal(size=1300)
     found = MKLRegressor(kernels, loss="squared", norm=norm, tol=1e-5).fit(X, y)

@@ -26,7 +26,7 @@ def data(rng, n=1100):
     return X, np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
 
 
-def machine(rng, norm, loss="hinge", kind="classifier", C=1.0):
+def case(rng, norm, loss="hinge", kind="classifier", C=1.0):
     X, y = data(rng)
     problem = Problem.of(losses.get(loss, kind), norm, y, np.full(len(y), C))
     return problem, LinearEngine.of(training_set(FAMILY, X, "unit"))
@@ -111,7 +111,7 @@ def test_products_of_kernels_without_weight_are_left_out(rng):
 
 def test_weighted_norms(rng):
     norm = norms.Lp(2.0, weights=[1.0, 2.0, 0.5, 1.0])
-    problem, engine = machine(rng, norm)
+    problem, engine = case(rng, norm)
     weights = norm.start(engine.n_kernels)
     found = JointDescent().solve(problem, engine, weights, Run.start(1e-5))
     assert found.gap <= 1e-5
@@ -120,7 +120,7 @@ def test_weighted_norms(rng):
 
 def test_moves_have_the_best_length_and_outputs_follow(rng):
     """Each dual value is the largest along its move; outputs are those of products anew."""
-    problem, engine = machine(rng, norms.Lp(1.5), C=5.0)
+    problem, engine = case(rng, norms.Lp(1.5), C=5.0)
     descent = BestWeightsDescent(problem, engine, problem.norm.start(engine.n_kernels))
     assert engine.costs.products == "cheap"
 
@@ -162,7 +162,7 @@ def test_joint_descent_is_planned_for_separate_products_only(ways, joint, rng):
 
 
 def test_schedule_takes_over_at_the_weights_of_the_descent(rng):
-    problem, engine = machine(rng, norms.Lp(2.0), C=100.0)
+    problem, engine = case(rng, norms.Lp(2.0), C=100.0)
     taken = []
 
     class Schedule:

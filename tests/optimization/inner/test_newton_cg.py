@@ -20,7 +20,7 @@ def make(loss="logistic", C=1.0, **how):
 
 
 def newton_cg(problem, engine, weights, run, products="engine"):
-    """Solve without a solver that could take over."""
+    """Solve without a fallback."""
     return NewtonCG(products).solve(problem, engine, weights, run)
 
 
@@ -53,7 +53,7 @@ def test_gap_is_that_of_plain_numpy():
 
 
 def test_step_solves_the_newton_equations():
-    """And half of r' K r is how far the primal value of beta is above the dual value of alpha."""
+    """1/2 r' K r is the primal value of beta minus the dual value of alpha."""
     problem, engine, weights = make(n=200)
     K = engine.block(np.arange(200), weights)
     nothing = np.zeros(200)
@@ -160,7 +160,7 @@ def test_newton_cg_is_planned_only_for_many_examples_and_smooth_losses(other):
 
 @pytest.mark.parametrize("split", [None, "degree"])
 def test_small_caches_change_nothing(split):
-    """The plan is the same, and so is the model, digit for digit."""
+    """The plan and the model are the same, bit for bit."""
     X, y = make_splice(1500, positive_rate=0.2)
     models = [
         MKLClassifier(WeightedDegree(4, split=split), loss="logistic", cache_mb=room).fit(X, y)

@@ -151,7 +151,7 @@ def test_the_mirrored_problem_has_the_mirrored_solution(loss, rng):
 
 @every_loss
 def test_equal_examples_have_one_optimal_value(loss, rng):
-    """With a kernel that tells nothing apart only the sums of equal examples matter."""
+    """With a constant kernel only the sums of the alphas of equal examples matter."""
     q = 6
     term, kernel = random_term(loss, q, rng), np.ones((q, q))
     start, outputs = random_start(term, rng), np.zeros(q)

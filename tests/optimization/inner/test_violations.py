@@ -111,7 +111,7 @@ def test_fixed_alphas_have_no_violation(loss):
 @every_loss
 @pytest.mark.parametrize("seed", range(5))
 def test_all_violators_are_selected_if_the_set_is_large_enough(loss, seed):
-    """They may all want the same: half of the room is not enough then."""
+    """All violators may be on one side, and need more than half of the set."""
     term, alpha, F = random_state(loss, np.random.default_rng(seed))
     violations = Violations(term, alpha, F)
     moving = (violations.up < violations.middle) | (violations.down > violations.middle)

@@ -59,10 +59,10 @@ def test_centered_weights_have_the_largest_alignment(case):
 def test_two_stage_solvers_end_with_one_svm(solver, case):
     result = case.solve(solver, tol=1e-7)
     combined = np.tensordot(result.weights, case.K, 1)
-    machine = SVC(C=1.0, kernel="precomputed", tol=1e-8).fit(combined, case.problem.y)
+    reference = SVC(C=1.0, kernel="precomputed", tol=1e-8).fit(combined, case.problem.y)
     assert result.converged
     assert case.problem.norm.value(result.weights) == pytest.approx(1.0)
-    expected = machine.decision_function(combined)
+    expected = reference.decision_function(combined)
     np.testing.assert_allclose(result.alpha @ combined + result.bias, expected, atol=1e-3)
 
 

@@ -104,12 +104,12 @@ def test_many_kernels_near_the_sparse_norm(loss, p, C, seed):
 
 
 @every_norm
-def test_newton_makes_a_rough_solution_exact(norm, rng):
+def test_newton_makes_an_inexact_solution_exact(norm, rng):
     problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norm, rng)
     exact = solve("qcqp", problem, engine, 1e-8)
-    rough = exact.alpha + 1e-6 * rng.normal(size=len(exact.alpha))
-    engine.move_to(rough)
-    moved = polish(problem, engine, Point(rough, exact.weights, exact.bias))
+    inexact = exact.alpha + 1e-6 * rng.normal(size=len(exact.alpha))
+    engine.move_to(inexact)
+    moved = polish(problem, engine, Point(inexact, exact.weights, exact.bias))
     np.testing.assert_allclose(moved.alpha, exact.alpha, atol=1e-9)
     np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)
 

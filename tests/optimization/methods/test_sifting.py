@@ -1,4 +1,4 @@
-"""Some kernels at a time: the optimum among all of them, for every loss."""
+"""Sifting reaches the optimum among all kernels, for every loss."""
 
 import os
 from dataclasses import replace
@@ -58,7 +58,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
 
 @pytest.fixture
 def few_examples(monkeypatch):
-    """A guess is made on about 30 examples."""
+    """The first sample of kernels comes from about 30 examples."""
     monkeypatch.setattr("kernelweave.optimization.methods.sifting.ROOM", M * 30**2)
 
 

@@ -80,13 +80,13 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
-        machine.kappa, machine.d, machine.shift = kappa, d, np.zeros(M)
-        machine.refresh()
-        machine._work(np.arange(30), 1e-8)
-        assert machine.violations().size <= 2e-8
-        np.testing.assert_allclose(machine.s, engine.outputs() @ engine.alpha)
+        smooth.kappa, smooth.d, smooth.shift = kappa, d, np.zeros(M)
+        smooth.refresh()
+        smooth._work(np.arange(30), 1e-8)
+        assert smooth.violations().size <= 2e-8
+        np.testing.assert_allclose(smooth.s, engine.outputs() @ engine.alpha)
         assert engine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
         assert np.isfinite(problem.term.conjugate(engine.alpha)).all()
 
@@ -94,18 +94,18 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
-    machine._work(np.arange(30), 0.5)
-    machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
-    machine.refresh()
-    weights = machine.eta / machine.cost
-    bias = problem.certificate(engine.alpha, weights @ engine.outputs(), machine.s, weights).bias
-    lengths = weights * np.sqrt(machine.s * machine.cost)  # sqrt(c_m) ||w_m||
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
+    smooth._work(np.arange(30), 0.5)
+    smooth.kappa, smooth.d, smooth.shift = 0.5, 1.0, np.zeros(M)
+    smooth.refresh()
+    weights = smooth.eta / smooth.cost
+    bias = problem.certificate(engine.alpha, weights @ engine.outputs(), smooth.s, weights).bias
+    lengths = weights * np.sqrt(smooth.s * smooth.cost)  # sqrt(c_m) ||w_m||
     primal = problem.C @ loss.value(weights @ engine.outputs() + bias, problem.y)
     primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
-    dual = -problem.term.conjugate(engine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
-    assert machine.smoothed_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
-    assert machine.smoothed_gap() > 0.01
+    dual = -problem.term.conjugate(engine.alpha).sum() - regularizer(smooth.mu, 0.5, 1.0)
+    assert smooth.smoothed_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
+    assert smooth.smoothed_gap() > 0.01
 
 
 @every_norm
@@ -151,7 +151,7 @@ def test_start_worse_than_the_constant_model_is_no_centre(rng):
 
 
 def test_a_loss_that_is_nearly_a_constraint(rng):
-    """The least violation is then most of the primal, and a smaller kappa does not help."""
+    """A small violation is then most of the primal value, and a smaller kappa does not help."""
     X = rng.normal(size=(80, 4))
     y = X[:, 0] + rng.normal(size=80)
     problem, engine = many_kernels(losses.EpsilonInsensitive(), X, y, 1e4)
@@ -167,12 +167,12 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
-    machine._work(np.arange(60), 1e-3)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
+    smooth._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
-        machine._advance(1.0)
-    total = machine.multipliers / machine.cost @ machine.mu
-    assert total == pytest.approx(machine.s.max(), rel=1e-6)
+        smooth._advance(1.0)
+    total = smooth.multipliers / smooth.cost @ smooth.mu
+    assert total == pytest.approx(smooth.s.max(), rel=1e-6)
 
 
 def test_small_working_sets_reach_the_same_optimum(rng):
@@ -206,13 +206,13 @@ def test_one_class_alone_has_a_model_of_nothing(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
-    machine.excluded[:] = True
-    machine.excluded[0] = False  # a wrong guess, that the next look at all kernels corrects
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
+    smooth.excluded[:] = True
+    smooth.excluded[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
-        machine.improve(machine.certify())
-    assert machine.certify().gap <= 1e-4
-    assert machine.readmitted.any()
+        smooth.improve(smooth.certify())
+    assert smooth.certify().gap <= 1e-4
+    assert smooth.readmitted.any()
 
 
 @pytest.mark.parametrize("name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"])
@@ -360,14 +360,14 @@ def test_smoothed_solutions_satisfy_theorem_1(relative, scales, rng):
     relative = np.array(relative or d)
     kappa = a / relative.max()
     smoothing = Smoothing(kappa=kappa, a=tuple(relative))
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), n, smoothing)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), n, smoothing)
     for _ in range(100):
-        machine._work(np.arange(n), 1e-3)
-        if machine.violations().size <= 1e-2:
+        smooth._work(np.arange(n), 1e-3)
+        if smooth.violations().size <= 1e-2:
             break
-    eps = machine.violations().size
-    theta = machine._weights()
-    found = optimality(problem, engine.alpha, engine.combined(theta), machine.s, theta)
+    eps = smooth.violations().size
+    theta = smooth._weights()
+    found = optimality(problem, engine.alpha, engine.combined(theta), smooth.s, theta)
     promised = smoothed_optimality(K, C, kappa * relative, d=d, eps=eps)
     assert found[0] <= promised[0] <= 0.5
     assert found[1] <= promised[1]

@@ -68,7 +68,7 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng):
 
 
 class Many:
-    """An engine of which a plan knows the costs and the number of kernels."""
+    """An engine with costs and a number of kernels only."""
 
     n, costs = 2, EngineCosts(block=1000, free_weights=True)
 
@@ -97,7 +97,7 @@ def test_matrices_are_refused_by_step_and_norm():
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])
 def test_slopes_that_differ_slightly_move_the_weights(size):
-    """Near the optimum nothing else is left: fits to a gap of 1e-8 came to a halt here."""
+    """Without this, fits stall near a gap of 1e-8."""
     theta, curvature = np.array([0.3, 0.5, 0.2]), np.array([1.0, 3.0, 2.0])
     gradient = np.array([0.4, 0.4 + size, 0.4])
     found = model_minimum(theta, gradient, np.diag(curvature), np.zeros(3), norms.Lp(1))

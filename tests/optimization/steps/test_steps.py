@@ -1,4 +1,4 @@
-"""Weight steps reach the same optimum, that of a conic solver and of one machine on the sum."""
+"""Weight steps reach the optimum of a conic solver, and of an SVM on the sum."""
 
 import naive_mkl
 import numpy as np
@@ -91,8 +91,8 @@ def test_p_near_1_approaches_p_1(load_real):
 def test_infinite_p_is_one_svm_on_the_sum(solver, load_real):
     case = make_case(load_real("wdbc"), "hinge", norms.Lp(np.inf), n=150, C=2.0)
     result = case.solve(solver, tol=1e-7)
-    machine = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(case.K.sum(axis=0), case.problem.y)
-    expected = machine.decision_function(case.K.sum(axis=0))
+    reference = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(case.K.sum(axis=0), case.problem.y)
+    expected = reference.decision_function(case.K.sum(axis=0))
     np.testing.assert_array_equal(result.weights, 1.0)
     got = result.alpha @ case.K.sum(axis=0) + result.bias
     np.testing.assert_allclose(got, expected, atol=5e-3)
@@ -106,7 +106,7 @@ def test_sparse_weights_are_exact_zeros(load_real):
 
 
 def test_low_rank_kernels_do_not_trap_newton_steps(load_real):
-    """A kernel per column has rank 1: the value of the best machine has kinks at zero weights."""
+    """A kernel per column has rank 1: J has kinks at weights of zero."""
     kernels = per_feature(Linear())
     case = hinge_case(load_real("sonar"), norms.Lp(1), kernels, normalize="variance")
     assert case.solve("hessian", tol=1e-4, working_set=200).gap <= 1e-4
@@ -152,7 +152,7 @@ def test_auto_always_finds_a_solver(norm, loss):
 
 
 def test_a_weight_that_grows_from_nearly_nothing():
-    """Kernels of nearly no rank gain little at first: primal values of rough machines hide it."""
+    """The gain of a tiny weight is smaller than the error of inexact inner solutions."""
     X, y = make_sines(1000, frequencies=(2, 1), slope=0.5, random_state=0)
     widths = RBF(gamma=list(10.0 ** np.arange(-5, 5)))
     model = MKLRegressor(widths, norm=1, C=5, epsilon=0.1, normalize=None, tol=1e-4).fit(X, y)
@@ -231,7 +231,7 @@ def test_longer_analytic_steps_reach_the_best_response_to_a_constant_s(p, rng):
     np.testing.assert_allclose(step(seen(norm.best(s), s)), norm.best(s), rtol=1e-6)
 
 
-def test_analytic_steps_that_turn_back_become_as_short_as_the_formula(rng):
+def test_reversed_analytic_steps_are_not_over_relaxed(rng):
     norm, theta = norms.Lp(2), norms.Lp(2).start(2)
     step, ways = AnalyticSteps(norm), [np.array([1.0, 4.0]), np.array([4.0, 1.0])]
     for k in range(8):
