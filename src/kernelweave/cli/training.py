@@ -170,7 +170,7 @@ def task_of(data: Data, options: Options) -> str:
 
 
 def _whole_numbers(data: Data) -> int:
-    """Return the number of distinct integer targets; 0 for two, and for other types."""
+    """Return the number of distinct integer targets if there are at least three, otherwise 0."""
     y = np.asarray(data.y)
     either = np.issubdtype(y.dtype, np.number) and type_of_target(y) == "multiclass"
     return len(np.unique(y)) if either else 0

@@ -69,13 +69,13 @@ class Formulation(ABC):
     Attributes
     ----------
     targets : ndarray of shape (n,)
-        A number for each example; equal examples with equal targets can be merged.
+        Examples with equal values and equal targets are merged into one.
     costs : ndarray of shape (n,)
-        Weights of the examples in statistics.
+        Weights of the examples in normalisations and other statistics.
     shared : bool
         Whether the outputs share their weights.
     explained : bool
-        Whether `outputs` are the outputs of the model, so that held-out contributions explain it.
+        Whether held-out shares of the kernels are computed: `outputs` must be those of the model.
     keeps_kernels : bool
         Whether solvers need the outputs of single kernels, not only their sum.
     fits : int

@@ -46,7 +46,13 @@ class NotAProductGame(ValueError):
 
 @dataclass(frozen=True)
 class Form:
-    """gamma * q(x, s) + coef0 of a source of sums."""
+    """The value gamma * q(x, s) + coef0 of an example x and a support vector s.
+
+    Attributes
+    ----------
+    source : number of the shared quantity q, which is a sum over columns.
+    gamma, coef0 : constants.
+    """
 
     source: int
     gamma: float
@@ -55,15 +61,15 @@ class Form:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of exponentials and forms.
+    """A product of a constant, exponentials of shared quantities, and forms (`Form`).
 
     Attributes
     ----------
-    factor : constant factor.
-    exponents : (source, gamma) of each exponential.
-    forms : the forms, each as often as it is multiplied.
-    slots : slots of the factors of support vectors (extrapolation of absent views).
-    centred : whether the kernel is centred; this adds a constant if the coefficients sum to 0.
+    factor : the constant.
+    exponents : a pair (source, gamma) for each exponential exp(-gamma q).
+    forms : the forms; a power repeats its form.
+    slots : positions of the vectors by which support vectors are multiplied (absent views).
+    centred : whether the kernel is centred; with coefficients that sum to 0 this adds a constant.
     """
 
     factor: float = 1.0

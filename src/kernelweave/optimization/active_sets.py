@@ -34,9 +34,10 @@ class ActiveSetTuning:
     smallest_share : the first set has at least this fraction of all examples.
     growth : largest factor from one set to the next.
     spare : a set also includes the examples closest to a violation: this fraction of its number of
-        support vectors and violators. one_kernel, many_kernels : the problem of a set is solved to
-        this fraction of the gap on all examples. With many kernels the fraction is larger: weights
-        converge slowly, and the next set changes them anyway.
+        support vectors and violators.
+    one_kernel, many_kernels : the problem of a set is solved to this fraction of the gap on all
+        examples. With many kernels the fraction is larger: weights converge slowly, and the next
+        set changes them anyway.
     last : sets are not solved below this fraction of the tolerance.
     most_support : if a set has at least this fraction of all examples, and most of them are support
         vectors, it is the last one: leaving examples out would not save time.

@@ -21,7 +21,7 @@ ADAPTED_GAP = 0.3  # fraction of the tolerance to which alpha is improved after 
 class DropSmallWeights:
     """Solve a problem, then set as many small weights to zero as the tolerance allows.
 
-    Interior methods only come close to the zeros of a sparse solution.
+    Interior point methods only approach the zeros of a sparse solution.
 
     Parameters
     ----------

@@ -292,12 +292,13 @@ class Reading(Reader):
 
 
 class Subset(Reader):
-    """Some examples of a reading, whose tables are taken from it.
+    """A subset of the examples of a `Reading`, which shares the tables that it has read.
 
     Parameters
     ----------
     reading : Reading
-    rows : array of n positions
+    rows : ndarray of shape (n,)
+        Positions of the examples.
 
     Raises
     ------

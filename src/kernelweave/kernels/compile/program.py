@@ -319,7 +319,10 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 
 
 def stacked(expressions: Sequence[Expression]) -> Expression:
-    """Return k expressions that differ in numbers only as one, with arrays of shape (k, 1)."""
+    """Return one expression for k expressions that differ in their constants only.
+
+    Its constants are arrays of shape (k, 1).
+    """
     joined = []
     for steps in zip(*expressions, strict=True):
         symbols = _n_symbols(steps[0])

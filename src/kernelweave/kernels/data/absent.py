@@ -114,7 +114,7 @@ class Extrapolated(Wrapper):
         return [(*expression, ("multiply", slot, most)) for expression, slot in pairs]
 
     def slot_vectors(self, reading: Reader) -> np.ndarray:
-        """Return the factor of the features of each example, shape (M, n)."""
+        """Return the factors of the features of n examples, shape (M, n); 0 for absent examples."""
         if self.presence not in reading.vectors:  # all kernels of a model share it
             reading.vectors[self.presence] = self.presence.factors(reading)
         absent = absent_of_members(self.kernel, reading)

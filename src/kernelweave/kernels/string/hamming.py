@@ -115,7 +115,10 @@ def cut(values: Values, most: int | None) -> Values:
 
 
 def _twice(weights: Sequence[Fraction], letters: int) -> Values:
-    """Return the kernel of word counts to which a filter is applied."""
+    """Return the kernel of word counts that are filtered by a function of the mismatches.
+
+    Both sequences are filtered, so that each eigenvalue of the filter is squared.
+    """
     return from_spectrum([value**2 for value in spectrum(weights, letters)], letters)
 
 

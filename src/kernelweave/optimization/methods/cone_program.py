@@ -208,7 +208,7 @@ class ConeProgram:
         return solver.solve()
 
     def _matrix(self) -> sp.csc_matrix:
-        """Return A."""
+        """Return the matrix A of the constraints."""
         parts = [(block.data, block.row + r, block.col + c) for r, c, block in self.blocks]
         data, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
         return sp.csc_matrix((data, (row, col)), (self.n_rows, self.n_columns))

@@ -70,7 +70,10 @@ TUNING = MasterTuning()
 
 @dataclass(frozen=True, eq=False)
 class Master:
-    """A small convex problem in N variables with K linear constraints.
+    """A convex problem: minimise 1/2 v' P v + q . v over N variables v.
+
+    The constraints are v >= lower, rows v <= ends, and the norm constraint of the weights, which
+    are the first variables.
 
     Attributes
     ----------

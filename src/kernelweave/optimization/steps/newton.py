@@ -47,12 +47,12 @@ class NewtonTuning:
 
     Attributes
     ----------
-    reach : trust region: a step keeps at least this fraction, times the relative gap, of every
-        weight.
-    distrust : after a failed step, steps keep at least the square root of this fraction of every
-        weight, and after another failure the square root of that.
-    widen : after a successful step the fraction kept is raised to this power, which widens the
-        trust region.
+    reach : trust region: a step leaves at least the fraction `reach` times the relative gap of
+        every weight.
+    distrust : after a failed step that fraction is at least the square root of this number; after
+        each further failure it is the square root of the last one.
+    widen : after each successful step the fraction is raised to this power, which reduces it and
+        so widens the trust region.
     rounding : relative difference of objective values that is attributed to rounding.
     secant : bounds of the factor by which the Hessian is rescaled.
     """
