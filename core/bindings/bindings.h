@@ -1,4 +1,4 @@
-// What the bindings share: NumPy arrays, checks of arguments, and declarations.
+// Helpers of the bindings: NumPy arrays, checks of arguments, and declarations.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

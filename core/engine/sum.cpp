@@ -12,7 +12,7 @@ namespace {
 // Cost of one kernel evaluation, in units of reading one cached value.
 constexpr double kReads = 4.0;
 
-// The tables and normalisations of a side as one table.
+// A whole side (tables and normalisations) as the one table that the sum of kernels reads.
 class SideTable : public Table {
  public:
   explicit SideTable(Side side) : side(std::move(side)) {}

@@ -191,7 +191,7 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
   });
 }
 
-// What the block of a working set needs to know of a bundle.
+// One bundle of terms, prepared for the block of a working set.
 struct LinearPlan::BlockPart {
   // The weighted sum of its planes as one quantity; null if there is none.
   std::shared_ptr<const Quantity> quantity;

@@ -29,9 +29,9 @@ struct WdTile {
   // positions.
   const double* place_sums;
   const int64_t* shifts;  // passes: shift of the row in each
-  // Plane of each position, which begin at -(largest shift); -1: none.
+  // Plane of each position; the first position is -(largest shift). -1: no plane.
   const int64_t* plane_of;
-  // passes * words: where a match may start; null: wherever the row is known.
+  // passes * words: mask of the positions at which a match may start; null: all known letters.
   const uint64_t* starts;
   // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters.
   const uint64_t* rows;

@@ -288,7 +288,8 @@ class ClassDescent {
     return gap;
   }
 
-  // What `balance` will lose: prices are violations, and grow with what is moved.
+  // Estimates the loss of objective in `balance`: it moves alphas at the price of the violation,
+  // which grows with the amount that is moved.
   double off_balance(double violation) const {
     double off = 0.0;
     for (const double excess : excess_)
@@ -296,7 +297,7 @@ class ClassDescent {
     return off;
   }
 
-  // Moves alphas until the sums of each class are what they were, where it costs least.
+  // Restores the sums of each class by the moves of alphas that cost least.
   void balance() {
     std::vector<size_t> order(q_);
     for (size_t more = 0; more < classes_; ++more) {

@@ -10,8 +10,8 @@
 
 namespace kw {
 
-// Sets P (M x M). Kernels with |D_m| H_mm <= `slight` are treated as if D_m = 0; moved[m] tells
-// which are not. Returns false if I + H D is singular.
+// Sets P (M x M). Kernels with |D_m| H_mm <= `slight` are treated as if D_m = 0, and
+// moved[m] is 0 for them. Returns false if I + H D is singular.
 bool rank_one_response(const double* hessian, std::span<const double> D, double slight, double* P,
                        char* moved);
 

@@ -2,11 +2,11 @@
 // Raetsch and Rieck, 2007, section 4.6.2).
 //
 // A sum sum_i delta_i k(x_i, .) gives every word v at every position q a weight. The weight of a
-// word u at position p collects those of all words that overlap it: where v and u share letters
-// these must agree, and the letters of v outside u count with their chance in the background.
+// word u at position p is the sum of the weights of all words v that overlap u at p and agree with
+// it there, each times the background probability of its letters outside u.
 //
 //   W[u, p] = sum over words v at q that overlap [p, p + k), agreeing with u there, of
-//             w[v, q] * the product of the chances of the letters of v outside [p, p + k)
+//             w[v, q] * the probability of the letters of v outside [p, p + k)
 //
 // Each sequence adds, for the letters that it has in an interval, four numbers: the weights of the
 // word itself (exact), of the words that end with it and may begin before (left), that begin with

@@ -99,7 +99,9 @@ def command(
     support_sequences(fitted)  # raises for models of other data
     chosen = class_of(fitted, target)
     if count == 0 and (meme or compare):
-        raise ValueError("--motifs 0 leaves no motif for --meme and --compare")
+        raise ValueError(
+            "--motifs 0 leaves no motif for --meme and --compare; pass --motifs 1 or more"
+        )
     # Everything is computed before any output, so that an error leaves none.
     found = inspection.motifs(fitted, count, target=chosen) if count else []
     matches = None

@@ -165,7 +165,10 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     more = {}
     if options["calibrate"]:
         if not is_classifier(estimator):
-            raise ValueError("--calibrate needs a classifier")
+            raise ValueError(
+                "--calibrate needs a classifier, but this task trains "
+                f"{type(estimator).__name__}; leave it out, or pass --task classify"
+            )
         estimator.set_params(calibrate=METHODS[options["calibrate"]])
         more = {"groups": data.groups}
     estimator.fit(data.X, data.y, **more)

@@ -53,7 +53,9 @@ def read_data(options: Options) -> Data:
     two = options["positive"], options["negative"]
     if all(two) and not options["data"]:
         if options["columns"] is not None:
-            raise ValueError("--columns is for tables, not for --positive and --negative")
+            raise ValueError(
+                "--columns is for tables, not for --positive and --negative; leave it out"
+            )
         return read_two_classes(*two, options["cv_groups"], windows, alphabet=alphabet)
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
@@ -87,7 +89,7 @@ def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
     if chromosomes is None:
         return data, None
     if data.chromosomes is None:
-        raise ValueError("--test-chrom is for regions (BED) with --genome")
+        raise ValueError("--test-chrom is for regions (BED) with --genome; leave it out")
     wanted = [name.strip() for name in chromosomes.split(",") if name.strip()]
     known = match_chromosomes(wanted, data.chromosomes, "--test-chrom")
     if absent := [name for name in wanted if name not in known]:
@@ -97,7 +99,10 @@ def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
         )
     test = np.isin(data.chromosomes, list(known.values()))
     if test.all():
-        raise ValueError("--test-chrom: no region is left for training")
+        raise ValueError(
+            "--test-chrom: no region is left for training; name fewer of the chromosomes "
+            f"{listed(data.chromosomes)}"
+        )
     return _some(data, ~test), _some(data, test)
 
 

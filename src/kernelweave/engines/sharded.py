@@ -171,7 +171,10 @@ class ShardedEngine(Engine):
         return smaller
 
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
-        """Return an engine for some examples, at any alpha."""
+        """Return an engine for some examples, whose alpha the caller sets.
+
+        `alone`: whether the alphas of all other examples are 0.
+        """
         if len(examples) <= (LIGHT_FACTOR * MOST_LOCAL if self._local.light else MOST_LOCAL):
             taken = self._fetch(examples)
             engine = self._local.engine(taken)

@@ -135,7 +135,9 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
         The numbers of examples of a label in two folds differ by at most 1.
     """
     if n < 2:
-        raise ValueError(f"calibrate needs at least 2 different training examples, got {n}")
+        raise ValueError(
+            f"calibrate needs at least 2 different training examples, got {n}; pass calibrate=None"
+        )
     shuffled = np.random.default_rng(0).permutation(n)
     order = shuffled if strata is None else np.lexsort((shuffled, strata))
     return [np.sort(order[first :: min(FOLDS, n)]) for first in range(min(FOLDS, n))]

@@ -183,7 +183,10 @@ class FittedEstimator(KernelParameters):
         problems, weights = problems_of(self, X, y, None), np.atleast_2d(self.weights_)
         found = held_out_covariances(self, kernels, X, problems, weights)
         if found is None:
-            raise ValueError(f"weights_frame: {len(y)} examples are too few for held-out folds")
+            raise ValueError(
+                f"weights_frame: y must have enough examples of each class for held-out folds, got "
+                f"{len(y)} examples; call weights_frame() without X and y"
+            )
         return found
 
     def _added(self, X: Any) -> np.ndarray:

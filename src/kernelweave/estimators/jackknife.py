@@ -49,7 +49,9 @@ def leave_one_out(
             f"most, got {q}; use calibrate='residuals'"
         )
     if q < 2:
-        raise ValueError(f"calibrate needs at least 2 different training examples, got {q}")
+        raise ValueError(
+            f"calibrate needs at least 2 different training examples, got {q}; pass calibrate=None"
+        )
     system = np.ones((q + 1, q + 1))
     system[:q, :q] = engine.block(counts, weights) if weights.any() else 0.0
     system.flat[: q * (q + 2) : q + 2] += problem.term.curv[counts]

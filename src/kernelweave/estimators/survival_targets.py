@@ -163,7 +163,10 @@ def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
             later += 1
         start = end
     if comparable == 0:
-        raise ValueError("y has no comparable pair: no event is earlier than another time")
+        raise ValueError(
+            "y has no comparable pair, since no event is earlier than another time; "
+            "pass more examples"
+        )
     return concordant / comparable
 
 

@@ -114,8 +114,8 @@ def _rows_of_support(model: Model) -> np.ndarray:
     """
     if model.support is None:
         raise ValueError(
-            "model was read from a file of an earlier version, which does not contain which of "
-            "several equal training examples are support vectors; fit the model again"
+            "model was read from a file of an earlier version, which lists equal training examples "
+            "as one; fit the model again"
         )
     return np.arange(model.examples.n) if model.merged_into is None else model.merged_into
 

@@ -192,8 +192,8 @@ def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarra
     norms = [np.prod(model.examples.vectors[list(some)], axis=0) for some in slots]
     if any(not np.allclose(norm, norms[0]) for norm in norms):
         raise ValueError(
-            "the kernels of this model normalise each sequence differently, so words have no "
-            "common weight; fit with normalize='variance'"
+            "model: its kernels normalise each sequence differently, so that words have no common "
+            "weight; fit with normalize='variance'"
         )
     scaled: np.ndarray = model.coef[output] * (norms[0] if norms else 1.0)
     return scaled
@@ -216,7 +216,8 @@ def positional_words(estimator: FittedEstimator, target: object = None) -> Posit
         )
     if len({view for _, _, view, _ in sources}) > 1:
         raise ValueError(
-            "model has weighted degree kernels on several columns; only one is supported"
+            "model has weighted degree kernels on several columns, of which words cannot be "
+            "ranked together; fit a model on one column"
         )
     number, _, view, _ = sources[0]
     assert isinstance(view, Strings)

@@ -178,7 +178,14 @@ class Kernel(Nested, ABC):
     @property
     def selection(self) -> object:
         """The ``columns=`` of this kernel, which all its parts have in common."""
-        raise ValueError(f"{type(self).__name__} cannot be applied to each column separately")
+        raise ValueError(self._without_columns())
+
+    def _without_columns(self) -> str:
+        """Return the error message of kernels that do not read columns."""
+        return (
+            f"kernel: {type(self).__name__} does not read single columns, so per_feature cannot "
+            "apply it to each of them; pass a kernel of vectors, such as RBF()"
+        )
 
     def on(self, columns: object) -> Kernel:
         """Return the kernel on other columns.
@@ -196,7 +203,7 @@ class Kernel(Nested, ABC):
         ValueError
             If the kernel does not read columns.
         """
-        raise ValueError(f"{type(self).__name__} cannot be applied to each column separately")
+        raise ValueError(self._without_columns())
 
     @property
     def unit_diagonal(self) -> bool:

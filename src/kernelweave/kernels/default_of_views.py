@@ -68,6 +68,6 @@ def _of_view(view: str, X: Views, weights: np.ndarray, default: Default) -> list
     """Return the kernels of the examples for which a view is present."""
     table, rows = choose(view, X).present(X)
     if table is None:
-        raise ValueError(f"view {view!r} is absent for all training examples: leave it out")
+        raise ValueError(f"X: view {view!r} is absent for all training examples; leave it out")
     kernels = default(table, weights if rows is None else weights[rows])
     return [OfView(kernel.within(view), view) for kernel in kernels]

@@ -339,7 +339,7 @@ class Response:
 
 
 def _zero(risk: Numbers) -> Numbers:
-    """Return the risk that is rounding beside that of decision values 0."""
+    """Return the risk below which a risk counts as 0, given that of decision values 0."""
     return 1e-24 * risk + TINY
 
 

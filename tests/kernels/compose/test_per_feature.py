@@ -53,7 +53,7 @@ def test_names_are_those_of_the_columns():
 def test_bad_use():
     with pytest.raises(ValueError, match="same columns"):
         per_feature(Linear(columns=0) + Linear(columns=1)).resolve(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="Precomputed cannot be applied to each column"):
+    with pytest.raises(ValueError, match="Precomputed does not read single columns"):
         per_feature(Precomputed()).resolve(np.eye(2))
     with pytest.raises(ValueError, match="only after resolve"):
         per_feature(Linear()).names  # noqa: B018

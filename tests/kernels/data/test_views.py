@@ -308,7 +308,7 @@ def test_errors(tables):
         model.predict({"a": views["a"], "b": views["b"]})
     with pytest.raises(ValueError, match="X must be Views"):
         model.predict(np.ones((3, 10)))
-    with pytest.raises(ValueError, match="X must not be Views"):
+    with pytest.raises(ValueError, match="X must be a single table"):
         MKLClassifier(RBF()).fit(views["a"], y).predict(X)
 
 

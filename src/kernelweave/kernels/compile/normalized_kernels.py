@@ -88,7 +88,7 @@ class Sample:
         return self._mean_by_halves()
 
     def _mean_by_halves(self) -> np.ndarray:
-        """Return the mean over all pairs from row means, using k(x, y) = k(y, x)."""
+        """Return the mean of k_m over all pairs, shape (M,), evaluating each pair once."""
         n = self.examples.n
         if n < HALVED:
             total: np.ndarray = self.means_with(self.examples) @ self.shares
@@ -106,8 +106,8 @@ class Sample:
 def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reader) -> np.ndarray:
     """Return the mean of each member over all pairs of training examples, shape (M,).
 
-    If the reading is a subset (examples without values are left out), row means will be needed as
-    well; the mean is then computed from them, and they are cached.
+    If examples without values are left out (`Subset`), row means are needed later, too. Then they
+    are computed and cached, and the result is their mean.
     """
     if not isinstance(reading, Subset) or sample.examples.n < reading.n:
         return sample.mean_of_pairs()

@@ -95,7 +95,8 @@ class Columns:
         if self.view is None:
             if isinstance(X, Views):
                 raise ValueError(
-                    "X must not be Views, because the training data were a single table"
+                    "X must be a single table, as the training data were, not Views; "
+                    "pass one of its tables"
                 )
             return X
         if not isinstance(X, Views):

@@ -162,7 +162,7 @@ class Precomputed(OnColumns):
 
     @property
     def selection(self) -> object:
-        raise ValueError("Precomputed cannot be applied to each column separately")
+        raise ValueError(self._without_columns())
 
     @property
     def size(self) -> int | None:

@@ -75,7 +75,9 @@ class Game:
         if problem.risk.has_intercept:  # both classes have the same sum of |alpha|
             self.sides = [np.flatnonzero(counted * sign > 0) for sign in (1, -1)]
         if not all(side.size for side in self.sides):
-            raise ValueError("y must have examples of both classes")
+            raise ValueError(
+                "y must have examples of both classes with a positive weight, got one class"
+            )
         if before is not None:
             self._continue(before)
             return
