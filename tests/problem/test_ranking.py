@@ -116,6 +116,18 @@ def test_conjugate_is_the_supremum(case, rng):
     assert risk.conjugate(alpha) == pytest.approx(-found.fun, abs=1e-6)
 
 
+def test_conjugate_of_pairs_that_hardly_violate_their_margins():
+    """Values of R have no digits left there: a line search that compares them never ends."""
+    for seed in (2, 3, 5, 8, 46, 134):
+        rng = np.random.default_rng(seed)
+        time = rng.permutation(10).astype(float)
+        risk = RankingRisk(Ranking(), time, np.full(10, 0.036), event=np.ones(10, dtype=bool))
+        F = -time + 1e-4 * rng.normal(size=10)
+        alpha = risk.response(F).alpha
+        for near in (F + 1e-4 * rng.normal(size=10), None):
+            assert risk.conjugate(alpha, near) == pytest.approx(-alpha @ F - risk.value(F))
+
+
 def test_conjugate_is_infinite_outside_its_domain(rng):
     risk = make_risk("plain", rng)
     alpha = risk.feasible_alpha()

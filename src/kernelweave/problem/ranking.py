@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..common.cached_property import cached_property
+from ..common.roots import root_between
 from .joint_risk import JointRisk
 from .pairs import ActivePairs, ComparablePairs
 from .risk import TINY, Response
@@ -30,6 +31,7 @@ RIDGE = (
     1e-3  # of the Hessian, relative to the largest alpha: it is singular where no pair is active
 )
 MATCHED = 1e-10  # difference of dual points that counts as rounding, relative to the largest alpha
+ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,29 +120,34 @@ class RankingRisk(JointRisk):
         for _ in range(CONJUGATE_STEPS):
             wrong = response.alpha - alpha  # minus the gradient of R(F) + alpha . F
             relative = float(np.abs(wrong).max()) / largest
-            if relative <= MATCHED:
+            if relative <= max(MATCHED, self._rounding(F) / largest):
                 return float(-alpha @ F - response.value)
             step = _solved(response.hessian, wrong, min(relative, RIDGE) * largest, relative)
-            found = self._searched(F, step, response, alpha)
-            if found is None:
-                return np.inf
-            F, response = found
+            F = F + self._step_length(F, step, alpha) * step
+            response = self.response(F)
         return np.inf
 
-    def _searched(
-        self, F: np.ndarray, step: np.ndarray, response: Response, alpha: np.ndarray
-    ) -> tuple[np.ndarray, Response] | None:
-        """Return better outputs along a step and the response there; None if there are none."""
-        before, slope = response.value + alpha @ F, -float((response.alpha - alpha) @ step)
-        length = 1.0
-        while length > 1e-9:
-            there = F + length * step
-            found = self.response(there)
-            rounding = 1e-14 * (abs(before) + abs(response.value))
-            if found.value + alpha @ there <= before + 1e-4 * length * slope + rounding:
-                return there, found
-            length *= 0.5
-        return None
+    def _rounding(self, F: np.ndarray) -> float:
+        """Return a bound on the rounding error of an alpha that `response` computes for F, (n,).
+
+        Sums of n terms are at most 2 max C (1 + 2 max |F|), and mostly cancel if pairs hardly
+        violate their margins.
+        """
+        largest = 1.0 + 2.0 * float(np.abs(F - self._weights @ F).max())
+        return float(ROUNDED * len(F) * self.C.max() * largest)
+
+    def _step_length(self, F: np.ndarray, step: np.ndarray, alpha: np.ndarray) -> float:
+        """Return the length in [0, 1] at which R + alpha . F is least along a step from F.
+
+        The search compares derivatives. Values have no digits left near the optimum: without this,
+        steps cycle between sets of active pairs.
+        """
+
+        def slope(length: float) -> tuple[float, float]:
+            there = self.response(F + length * step)
+            return float((alpha - there.alpha) @ step), float(step @ there.hessian(step))
+
+        return 1.0 if slope(1.0)[0] <= 0 else root_between(slope, 0.0, 1.0)
 
 
 def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
