@@ -9,10 +9,11 @@ from pathlib import Path
 from .verdicts import FINDINGS, Verdict
 
 FOLDER = Path("fuzz", "findings")
+SLOW = 5.0  # seconds; longer runs are written down, too
 
 
 class Report:
-    """Counts the verdicts of one target, and writes inputs down that are findings."""
+    """Counts the verdicts of one target, and writes inputs down that are findings or slow."""
 
     def __init__(self, target: str, folder: Path = FOLDER):
         self.target = target
@@ -24,10 +25,11 @@ class Report:
         """Count a verdict."""
         self.counts[verdict.kind] += 1
         self.slowest = max(self.slowest, seconds)
-        if not verdict.is_finding:
+        if not verdict.is_finding and seconds < SLOW:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = f"{self.target}-{verdict.kind}-{hashlib.sha256(data).hexdigest()[:12]}"
+        kind = verdict.kind if verdict.is_finding else "slow"
+        name = f"{self.target}-{kind}-{hashlib.sha256(data).hexdigest()[:12]}"
         (self.folder / name).write_bytes(data)
         (self.folder / f"{name}.txt").write_text(verdict.detail)
 

@@ -238,34 +238,31 @@ def _ranking(F, terms):
     """Return value, dual point, Hessian and conjugate at outputs F."""
     first, second, cost = terms
     short = np.maximum(0, 1 - (F[first] - F[second]))
-    n, dual = len(F), 2 * cost * short
-    weights = dual.astype(float)
-    alpha = np.bincount(first, weights, n) - np.bincount(second, weights, n)
-    rows = np.zeros((len(first), n))
+    dual, rows = 2 * cost * short, np.zeros((len(first), len(F)))
     rows[np.arange(len(first)), first], rows[np.arange(len(first)), second] = 1, -1
     hessian = rows.T @ ((2 * cost * (short > 0))[:, None] * rows)
-    return cost @ short**2, alpha, hessian, np.sum(dual**2 / (4 * cost) - dual)
+    return cost @ short**2, dual @ rows, hessian, np.sum(dual**2 / (4 * cost) - dual)
 
 
 def _conjugate_of(alpha, terms, parts):
     """Return the conjugate at -alpha: Newton's method finds F with this dual point."""
-    F, largest = np.zeros(len(alpha)), np.abs(alpha).max()
-    value, found, hessian, conjugate = parts(F, terms)
+    F, largest = np.zeros(len(alpha), dtype=np.longdouble), np.abs(alpha).max()
+    _, found, hessian, conjugate = parts(F, terms)
     for _ in range(300):
         wrong = found - alpha
         error = np.abs(wrong).max() / largest
         if error <= FEASIBLE:
             return conjugate
-        ridge = min(error, 1e-3) * np.trace(hessian) / len(F) + 1e-300
-        step, length = np.linalg.solve(hessian + ridge * np.eye(len(F)), wrong), 1.0
-        before = value + alpha @ F
-        while True:
-            there = parts(F + length * step, terms)
-            rise = there[0] + alpha @ (F + length * step) - before
-            if rise <= -1e-4 * length * (wrong @ step) + 1e-13 * abs(before) or length < 1e-12:
-                break
-            length /= 2
-        F, (value, found, hessian, conjugate) = F + length * step, there
+        ridge = min(error, 1e-3) * largest + 1e-16 * np.trace(hessian) + 1e-300
+        whole = (hessian + ridge * np.eye(len(F))).astype(float)
+        step, lo, hi = np.linalg.solve(whole, wrong.astype(float)), 0.0, 1.0
+        if (parts(F + step, terms)[1] - alpha) @ step < 0:  # the step goes too far: bisection
+            for _ in range(60):
+                middle = 0.5 * (lo + hi)
+                far = (parts(F + middle * step, terms)[1] - alpha) @ step < 0
+                lo, hi = (lo, middle) if far else (middle, hi)
+        F = F + hi * step
+        _, found, hessian, conjugate = parts(F, terms)
     raise Infeasible("alpha is not the dual point of any outputs")
 
 

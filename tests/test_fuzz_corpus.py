@@ -198,6 +198,15 @@ INPUTS = [
     ("survival_fits", "pairs that hardly violate their margins",
      "c2e32a2bcf7f185c7e5ac2da1d56937acb41b34e57b0c510"
      "cae9e810c6051a99e025f5c3c44b095c14fd7e291349696a"),
+    ("survival_fits", "dual variables far below their bounds",
+     "86e6fccfec546601494bcdbdb07cdc052df7c0991337586e"
+     "1129322205cf710ca9cf2db7db50ecbc5d99062bf4f265ae"),
+    ("survival_fits", "times of 1e-11",
+     "4e93ba04b03b92bcf200a50094273f2aa46e9cae2dbab1b2"
+     "3c2681c7b7d857a837750b4e0d580219df9602d5b33b83a6"),
+    ("class_fits", "decision values of 1e300 to be calibrated",
+     "6c692f6e7277686278db8c9c0bbee522f5f0f82ddf94407b"
+     "475bc8f5fcad7889f75eab2f22b781bfb5c5d719634aba88"),
 ]  # fmt: skip
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier
-from kernelweave.genome import Variant, variants
+from kernelweave.genome import Variant, variant_scores, variants
 from kernelweave.kernels import Spectrum, WeightedDegree
 from kernelweave.sequences import as_sequences, read_sequences
 
@@ -50,6 +50,20 @@ def test_windows_that_leave_the_chromosome_have_no_score(letters, genome, model)
     given = [Variant("c1", s, "x", letters[s], "A") for s in (0, 9, 10, 189, 190, 199)]
     found = variants(model, given, genome, length=LENGTH)
     assert np.isnan(found.difference).tolist() == [True, True, False, False, True, True]
+
+
+def test_alleles_of_a_line_compare_their_reference_once(letters, genome, model, monkeypatch):
+    compared, compare = [], variant_scores._of_reference
+    monkeypatch.setattr(
+        variant_scores, "_of_reference", lambda *given: compared.append(given) or compare(*given)
+    )
+    places = [(50, "A"), (50, "C"), (50, "AT"), (60, "A"), (50, "A"), (9, "A"), (9, "AA")]
+    given = [Variant("c1", s, "x", letters[s], allele) for s, allele in places]
+    found = variants(model, given, genome, length=LENGTH)
+    assert found.status == [
+        variants(model, [one], genome, length=LENGTH).status[0] for one in given
+    ]
+    assert len(compared) == 4 + len(given)
 
 
 def test_variants_of_another_genome_are_counted_and_named(letters, genome, model):

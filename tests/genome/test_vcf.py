@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from kernelweave.genome import Variant, VariantScores, read_vcf, write_vcf
+from kernelweave.genome import Variant, VariantScores, read_vcf, vcf, write_vcf
 
 
 def test_a_file_of_variants(tmp_path):
@@ -22,6 +22,7 @@ def test_a_file_of_variants(tmp_path):
     [
         ("c1\tx\t.\tA\tG\n", "line 1: a variant"),
         ("c1 5 . A G\n", "line 1"),
+        ("c1\t²\t.\tA\tG\n", "line 1: a variant"),
         ("#x\n", "no variants"),
     ],
 )
@@ -29,6 +30,20 @@ def test_other_files_are_named(text, message, tmp_path):
     (tmp_path / "a.vcf").write_text(text)
     with pytest.raises(ValueError, match=message):
         read_vcf(tmp_path / "a.vcf")
+
+
+def test_a_reference_is_read_once_for_all_alleles():
+    """A line of 2 MB may have a reference of 1 MB and 500,000 alleles."""
+    read = []
+
+    class Letters(str):
+        def upper(self):
+            read.append(self)
+            return super().upper()
+
+    found = vcf._in_letters(Letters("ACGTN"), ",".join(["A", "<DEL>", "", "act"] * 50))
+    assert found == [("A", True), ("<DEL>", False), ("", False), ("act", True)] * 50
+    assert read == ["ACGTN"]
 
 
 def rewritten(path):

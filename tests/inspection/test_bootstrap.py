@@ -122,9 +122,13 @@ def test_checkpoints_of_others_and_damaged_ones_are_refused(data, tmp_path):
     bootstrap_weights(MODEL, X, y, n=1, n_permutations=0, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="belongs to other data"):
         bootstrap_weights(MODEL, X + 1, y, n=1, n_permutations=0, checkpoint=tmp_path)
-    (tmp_path / "sample-0.npz").write_bytes(b"PK")
-    with pytest.raises(ValueError, match="cannot be read"):
-        bootstrap_weights(MODEL, X, y, n=1, n_permutations=0, checkpoint=tmp_path)
+    whole = (tmp_path / "sample-0.npz").read_bytes()
+    bad_sum = bytearray(whole)
+    bad_sum[len(whole) // 4] ^= 1
+    for damaged in (b"PK", whole[:-30], bytes(bad_sum)):
+        (tmp_path / "sample-0.npz").write_bytes(damaged)
+        with pytest.raises(ValueError, match="cannot be read"):
+            bootstrap_weights(MODEL, X, y, n=1, n_permutations=0, checkpoint=tmp_path)
 
 
 def test_other_estimators_and_matrices(data):

@@ -102,6 +102,10 @@ def test_meme_files_are_read_as_written(tmp_path, planted):
     [
         ("MEME version 4\n", "contains no motifs"),
         ("MOTIF a\nletter-probability matrix: w= 1\n1 0 0\n", "'a' must have rows of 4 numbers"),
+        ("MOTIF a\nletter-probability matrix:\n0 0 0 0\n", "'a' must have rows of finite numbers"),
+        ("MOTIF a\nletter-probability matrix:\n1 0 nan 0\n", "rows of finite numbers"),
+        ("MOTIF a\nletter-probability matrix:\n1 0 -1 0\n", "rows of finite numbers"),
+        ("MOTIF a\nletter-probability matrix:\n1 0 1e999 0\n", "rows of finite numbers"),
     ],
 )
 def test_bad_meme_files_are_named(text, message, tmp_path):

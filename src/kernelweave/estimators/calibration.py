@@ -63,7 +63,8 @@ class SigmoidCalibrator:
 
     def __call__(self, values: np.ndarray) -> np.ndarray:
         """Return the probabilities of decision values, of their shape."""
-        probabilities: np.ndarray = expit(self.slope * values + self.offset)
+        with np.errstate(over="ignore"):  # the probability is 0 or 1 there
+            probabilities: np.ndarray = expit(self.slope * values + self.offset)
         return probabilities
 
 

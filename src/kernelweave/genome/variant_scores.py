@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,7 @@ def variants(
         genome = read_sequences(genome, alphabet_of(model))
     source = "variants" if isinstance(vcf, list) else os.fspath(vcf)
     places = _places(found, genome, source)
-    status = [_status(one, genome, places.get(one.chromosome), length) for one in found]
+    status = list(_statuses(found, genome, places, length))
     _report(found, status, chromosome_names(genome), on_mismatch)
     scores = np.full((2, len(found)), np.nan)
     scored = np.array([i for i, one in enumerate(status) if one == SCORED], dtype=np.int64)
@@ -165,20 +166,41 @@ def _places(found: list[Variant], genome: Sequences, source: str) -> dict[str, i
     return {used: indices[name] for used, name in known.items()}
 
 
-def _status(variant: Variant, genome: Sequences, place: int | None, length: int) -> str:
-    """Return "scored", or the reason why a variant cannot be scored."""
-    if place is None:
-        return ABSENT
-    count, size = len(variant.reference), int(genome.lengths[place])
-    if variant.start + count > size:
+def _statuses(
+    found: list[Variant], genome: Sequences, places: dict[str, int], length: int
+) -> Iterator[str]:
+    """Yield "scored" for each variant, or the reason why it cannot be scored.
+
+    The alleles of a line share their reference, which is compared with the genome once.
+    """
+    last, reason = None, SCORED
+    for one in found:
+        replaced = one.chromosome, one.start, one.reference
+        if replaced != last:
+            last, place = replaced, places.get(one.chromosome)
+            reason = ABSENT if place is None else _of_reference(one, genome, place)
+        if reason == SCORED and not _fits(one, int(genome.lengths[places[one.chromosome]]), length):
+            yield LEAVES
+        else:
+            yield reason
+
+
+def _of_reference(variant: Variant, genome: Sequences, place: int) -> str:
+    """Return "scored" if the reference allele is that of the genome, or else the reason."""
+    count = len(variant.reference)
+    if variant.start + count > int(genome.lengths[place]):
         return BEYOND
     there = _letters(genome, place, variant.start, count)
-    if any(a != b and b != "N" for a, b in zip(variant.reference.upper(), there, strict=True)):
-        return DIFFERS
+    differ = any(a != b and b != "N" for a, b in zip(variant.reference.upper(), there, strict=True))
+    return DIFFERS if differ else SCORED
+
+
+def _fits(variant: Variant, size: int, length: int) -> bool:
+    """Return whether the windows with both alleles are inside of a chromosome of `size` bases."""
     before = (length - 1) // 2
-    behind = variant.start + count + max(0, length - before - len(variant.alternative))
-    inside = variant.start >= before and max(variant.start - before + length, behind) <= size
-    return SCORED if inside else LEAVES
+    missing = max(0, length - before - len(variant.alternative))
+    behind = variant.start + len(variant.reference) + missing
+    return variant.start >= before and max(variant.start - before + length, behind) <= size
 
 
 def _report(

@@ -74,14 +74,14 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
         if text.startswith("#"):
             continue
         columns = text.split("\t")
-        if len(columns) < 5 or not columns[1].isdigit() or int(columns[1]) < 1:
+        if len(columns) < 5 or not columns[1].isdecimal() or int(columns[1]) < 1:
             raise ValueError(
                 f"{source}, line {number}: a variant has the columns CHROM, POS (1-based), ID, REF "
                 "and ALT, separated by tabs"
             )
-        chromosome, position, name, reference = columns[:4]
-        for allele in columns[4].split(","):
-            if _in_letters(reference, allele):
+        chromosome, position, name, reference, alleles = columns[:5]
+        for allele, known in _in_letters(reference, alleles):
+            if known:
                 found.append(Variant(chromosome, int(position) - 1, name, reference, allele))
             else:
                 left_out += 1
@@ -130,8 +130,8 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
             file.write("\t".join(_filled(text.split("\t"), COLUMNS)) + "\n")
         else:
             columns = _filled(text.split("\t"), ["."] * len(COLUMNS))
-            alleles = [_in_letters(columns[3], allele) for allele in columns[4].split(",")]
-            own = [next(scores) if known else [np.nan] * len(values) for known in alleles]
+            alleles = _in_letters(columns[3], columns[4])
+            own = [next(scores) if known else [np.nan] * len(values) for _, known in alleles]
             columns[INFO] = _with_scores(columns[INFO], list(fields), own)
             file.write("\t".join(columns) + "\n")
 
@@ -164,6 +164,13 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _in_letters(reference: str, allele: str) -> bool:
-    """Return whether both alleles are written as letters."""
-    return bool(allele) and set((reference + allele).upper()) <= LETTERS
+def _in_letters(reference: str, alleles: str) -> list[tuple[str, bool]]:
+    """Return the alternative alleles, and whether each and the reference are written as letters.
+
+    The reference is read once, not once per allele: a line may have thousands of both.
+    """
+    known = set(reference.upper()) <= LETTERS
+    return [
+        (allele, known and bool(allele) and set(allele.upper()) <= LETTERS)
+        for allele in alleles.split(",")
+    ]

@@ -134,6 +134,12 @@ def _matrices(lines: list[str], letters: str) -> list[Motif]:
                     f"motif {name!r} must have rows of {len(letters)} numbers, one per letter"
                 )
             matrix = np.array(rows).T
+            largest = matrix.max(axis=0)
+            if not np.all((matrix >= 0) & (largest > 0) & (largest < np.inf)):
+                raise ValueError(
+                    f"motif {name!r} must have rows of finite numbers >= 0 that are not all 0"
+                )
+            matrix = matrix / largest  # the sum may overflow
             found.append(Motif(name, letters, matrix / matrix.sum(axis=0), np.nan, []))
     return found
 

@@ -43,7 +43,7 @@ class SavedFits:
                 key, fit = str(saved["key"]), Fit(saved["weights"], tuple(saved["names"].tolist()))
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except Exception as error:  # a damaged file can cause any exception
             raise ValueError(
                 f"checkpoint {self._file(kind, number)} cannot be read: {error}; remove it"
             ) from error

@@ -10,10 +10,15 @@ from scipy.optimize import minimize
 from kernelweave import losses
 from kernelweave.common.core import _core
 from kernelweave.losses import DualTerm
+from kernelweave.optimization.inner import working_sets
 from kernelweave.optimization.inner.interior_points import interior_points
 from kernelweave.optimization.inner.margin_newton import margin_newton
 from kernelweave.optimization.inner.subproblem import Subproblem, balanced
-from kernelweave.optimization.inner.working_sets import WorkingSetTuning, solve_subproblem
+from kernelweave.optimization.inner.working_sets import (
+    Pauses,
+    WorkingSetTuning,
+    solve_subproblem,
+)
 
 # SciPy up to 1.15 warns of its own steps.
 pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
@@ -239,6 +244,24 @@ def test_ill_conditioned_subproblems_are_solved_by_another_method(loss, seed):
     total = problem.alpha.sum()
     assert alpha.sum() == pytest.approx(total, abs=1e-12 * (1 + np.abs(alpha).sum()))
     assert problem.after(alpha).violation <= tolerance
+
+
+def test_a_method_that_does_not_help_pauses_for_longer_and_longer(monkeypatch):
+    """A method that never improves alpha is called for 5 of 30 working sets."""
+    problem, calls = (
+        ill_conditioned(losses.get("hinge", "classifier"), np.random.default_rng(0)),
+        [],
+    )
+    tolerance, pauses = 1e-4 * problem.violation, Pauses()
+    monkeypatch.setattr(
+        working_sets, "interior_points", lambda given: calls.append(given) or iter(())
+    )
+    for _ in range(30):
+        alone = solve_subproblem(problem, tolerance, pauses=pauses)
+    assert len(calls) == 5
+    monkeypatch.undo()
+    solved = solve_subproblem(problem, tolerance, pauses=Pauses())
+    assert problem.after(solved).violation <= tolerance < problem.after(alone).violation
 
 
 @every_loss

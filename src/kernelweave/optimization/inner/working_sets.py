@@ -121,6 +121,7 @@ class Decomposition(Certifier):
         self.plan, self.run, self.tuning = plan, run, plan.tuning
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
+        self._pauses = Pauses()
 
     def violations(self, output: int = 0) -> Violations:
         """Return the KKT violations of the examples of an output."""
@@ -200,7 +201,7 @@ class Decomposition(Certifier):
         subproblem = Subproblem(kernel, term, alpha, self.F[work], exact_kernel, fixed_sum)
         self._work[output] = work
         late = lambda: self.run.budget.out_of_time  # noqa: E731
-        alpha = solve_subproblem(subproblem, tolerance, late, self.tuning)
+        alpha = solve_subproblem(subproblem, tolerance, late, self.tuning, self._pauses)
         return self._balanced(work, alpha, output)
 
     def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
@@ -231,25 +232,51 @@ class Decomposition(Certifier):
         self.run.notify(self.engine.alpha, weights)
 
 
+class Pauses:
+    """Working sets for which a method pauses that did not improve the last ones: 1, 2, 4, ...
+
+    If kernel values are so large that its steps are rounding errors, all its time is lost.
+    """
+
+    def __init__(self) -> None:
+        self._length, self._left = 0, 0
+
+    def is_over(self) -> bool:
+        """Return whether the method takes part in the next working set."""
+        self._left -= 1
+        return self._left < 0
+
+    def note(self, improved: bool) -> None:
+        """Update after a working set with the method."""
+        self._length = 0 if improved else max(1, 2 * self._length)
+        self._left = self._length
+
+
 def solve_subproblem(
     problem: Subproblem,
     tolerance: float,
     late: Callable[[], bool] = lambda: False,
     tuning: WorkingSetTuning = WorkingSetTuning(),
+    pauses: Pauses | None = None,
 ) -> np.ndarray:
     """Return alphas of a working set, shape (q,), with a KKT violation of at most `tolerance`.
 
-    The violation may be larger if `late` has returned True, or because of rounding.
+    The violation may be larger if `late` has returned True, because of rounding, or if the method
+    that takes over from SMO is paused.
     """
     most = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo
     pairs = problem.with_free_alpha()
     alpha, F, parts = pairs.alpha.copy(), pairs.F.copy(), pairs.term.arrays
     _, violation = _core.solve_pairs(pairs.kernel, *parts, tolerance, most, alpha, F)
     alpha = alpha[: len(problem.alpha)]
-    if not violation > tolerance or late():
+    if not violation > tolerance or late() or (pauses is not None and not pauses.is_over()):
         return alpha
     method = margin_newton if problem.term.ent.any() else interior_points
-    return _without_smo(problem.exact().after(alpha), tolerance, method, late).alpha
+    before = problem.exact().after(alpha)
+    found = _without_smo(before, tolerance, method, late)
+    if pauses is not None:
+        pauses.note(found is not before)
+    return found.alpha
 
 
 def _without_smo(
