@@ -60,7 +60,7 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Run the tables that were asked for."""
+    """Run the requested tables."""
     found = find()
     chosen = arguments(found)
     if chosen.cpu:

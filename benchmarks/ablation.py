@@ -112,7 +112,7 @@ class Ablation:
             yield
 
     def met(self, trace: Trace) -> bool:
-        """Return whether a fit called code that reads or is an attribute that is replaced."""
+        """Return whether a fit called code that uses a replaced attribute."""
         return any(
             not trace.called.isdisjoint(_readers(owner, attribute))
             for owner, attribute, _ in self.patches
@@ -183,7 +183,7 @@ def with_tuning(**others: Any) -> Callable[[Any], Any]:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a fit meets.
+    """The choices and special cases of a fit.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class Trace:
 
 
 def trace(fit: Fit, ablations: tuple[Ablation, ...]) -> Trace:
-    """Return what a fit meets, by fitting once."""
+    """Return the choices and special cases of a fit, by fitting once."""
     called: set[CodeType] = set()
     rechosen: set[str] = set()
 
@@ -844,7 +844,7 @@ def problems(settings: Settings) -> Iterator[tuple[str, Fit]]:
 
 
 class TooLong(Exception):
-    """A fit has used up its CPU time."""
+    """A fit has exceeded its CPU time."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Accuracy and time where views are absent: our way against imputation and gradient boosting.
+"""Accuracy and time with absent views, beside imputation and gradient boosting.
 
 Of every example each view is removed with a given probability, in training and test examples alike;
 at least one stays. Columns are standardised on the training examples that have them. All machines
@@ -67,12 +67,12 @@ def standardised(train: Tables, test: Tables) -> tuple[Tables, Tables]:
 
 
 def machine(views: Tables) -> MKLClassifier:
-    """Return the machine that all ways but gradient boosting share."""
+    """Return the model of all methods but gradient boosting."""
     return MKLClassifier({name: RBF("median") for name in views}, C=10.0)
 
 
 def ours(train: Tables, y: np.ndarray, test: Tables, rounds: int) -> np.ndarray:
-    """Predict with what is there standing for what is absent."""
+    """Predict with present views scaled up for absent ones."""
     return machine(train).fit(Views(train), y).predict(Views(test))
 
 

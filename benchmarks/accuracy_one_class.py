@@ -20,7 +20,7 @@ MOST = 3000  # examples of a set
 
 
 def run(settings: Settings) -> Table:
-    """Train on half of one class, and tell its other half from the other class."""
+    """Train on half of one class, and separate its other half from the other class."""
     table = Table(
         f"AUC, mean of {REPEATS} random halves",
         ("data", "class to learn", "MKLOneClass()", "scaled OneClassSVM()"),
@@ -35,7 +35,7 @@ def run(settings: Settings) -> Table:
 
 
 def halves(X: np.ndarray, y: np.ndarray, inside: int, seed: int) -> list[float]:
-    """Return the AUC of both machines."""
+    """Return the AUC of both models."""
     known = np.random.default_rng(seed).permutation(np.flatnonzero(y == inside))
     train, kept = np.split(known, [len(known) // 2])
     test = np.concatenate([kept, np.flatnonzero(y != inside)])

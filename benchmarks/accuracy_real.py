@@ -76,7 +76,7 @@ def kept(path: Path = KEPT) -> dict[str, list[Any]]:
 
 
 def keep(row: list[Any], path: Path = KEPT) -> None:
-    """Write down a row."""
+    """Save a row."""
     path.parent.mkdir(exist_ok=True)
     with path.open("a") as file:
         file.write(json.dumps(row) + "\n")
@@ -145,7 +145,7 @@ def by_columns(d: int) -> list[kernels.Kernel]:
 
 
 def best_other(found: Comparison) -> str:
-    """Return the machine with the best mean but for the learned combination."""
+    """Return the model  with the best mean but for the learned combination."""
     return min(found.differences, key=lambda name: found.differences[name][0])
 
 
@@ -159,6 +159,6 @@ def corrected_error(values: np.ndarray, folds: int = FOLDS) -> float:
 
 
 def written(found: Comparison, name: str) -> str:
-    """Return how much better the learned combination is than another machine."""
+    """Return the difference between the learned combination and another model, as text."""
     values = found.scores[LEARNED] - found.scores[name]
     return f"{values.mean():+.3f} +- {corrected_error(values):.3f}"

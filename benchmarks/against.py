@@ -63,7 +63,7 @@ def measure(python: Path | str, name: str, sizes: list[str]) -> dict[str, Any]:
 
 
 def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
-    """Return our times of a table: keys are what tells rows apart, and the name of the column."""
+    """Return our times of a table: the keys are the labels of a row and the name of the column."""
     found = {}
     for number, row in enumerate(table["rows"]):
         label = " ".join(str(cell) for cell in row if isinstance(cell, str | int))[:60]
@@ -75,7 +75,7 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
 
 
 def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> Table:
-    """Return the best times of both versions on a table, taken in turn."""
+    """Return the best times of both versions on a table, measured alternately."""
     best: dict[tuple[str, str], list[float]] = {}
     sides = (sys.executable, sizes), (other, sizes)
     for _ in range(rounds):
@@ -102,7 +102,7 @@ def slower(table: Table, limit: float) -> list[str]:
 
 
 def main() -> None:
-    """Compare the tables that were asked for."""
+    """Compare the requested tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("revision", help="what git calls the other version, such as HEAD~1")
     parser.add_argument("names", nargs="*", default=TABLES, metavar="NAME", help="tables")

@@ -1,6 +1,6 @@
-"""MKL that people write by hand around scikit-learn's SVC, from kernel matrices computed first.
+"""Hand-written MKL around scikit-learn's SVC, from precomputed kernel matrices.
 
-Each turn of `silp` fits a machine on their weighted sum; its alpha is one more row of the linear
+Each turn of `silp` fits an SVM on their weighted sum; its alpha is one more row of the linear
 program that gives the next weights (Sonnenburg et al., 2006). `simple_mkl` follows the reduced
 gradient, with a machine for every point that it tries (Rakotomamonjy et al., 2008).
 """
@@ -25,7 +25,7 @@ SHARP = 0.01  # a line search ends at this part of its interval
 
 @dataclass(frozen=True)
 class Wrapped:
-    """What is left of a run, named as in a fitted estimator."""
+    """The result of a run, with the attributes of a fitted estimator."""
 
     n_iter_: int
     duality_gap_: float
@@ -33,7 +33,7 @@ class Wrapped:
 
 @dataclass(frozen=True)
 class Machine:
-    """An SVC on a weighted sum of kernels, and what follows from it.
+    """An SVC on a weighted sum of kernels, and its objective values.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def reduced(theta: np.ndarray, slope: np.ndarray) -> np.ndarray:
 
 
 def along(machine: Machine, direction: np.ndarray, tol: float) -> Machine:
-    """Return the best machine along a direction: bound after bound, then by a line search."""
+    """Return the best model along a direction: bound after bound, then by a line search."""
 
     def at(length: float) -> Machine:
         theta = np.maximum(start.theta + length * direction, 0.0)

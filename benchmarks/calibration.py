@@ -24,7 +24,7 @@ LARGE = 6000  # examples of the larger sets: half of them are for training
 
 
 def run(settings: Settings) -> Table:
-    """Fit both with five folds at equal C and width, in turn, and compare on held-out halves."""
+    """Fit both with five folds at equal C and width, alternately; compare on held-out halves."""
     table = Table(
         "Probabilities by five folds",
         ("data", "training", "time", "log-loss", "log-loss of SVC"),

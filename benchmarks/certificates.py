@@ -74,7 +74,7 @@ def rbf_gap(
     theta: np.ndarray,
     p: float,
 ) -> float:
-    """Return the relative duality gap, at C = 1, of a machine on RBF kernels."""
+    """Return the relative duality gap, at C = 1, of an SVM on RBF kernels."""
     return hinge_gap(rbf_outputs(X, gammas, support, coef), y, support, coef, theta, p)
 
 

@@ -64,7 +64,7 @@ def _read(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _composition(name: str, alphabet: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each letter and each pair of letters occurs in sequences."""
+    """Return the counts of letters and pairs of letters in sequences."""
     path = data.FOLDER / f"{name}.csv.gz"
     if not path.exists():
         raise data.MissingData(f"{path.name} is not there")

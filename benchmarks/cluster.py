@@ -137,7 +137,7 @@ np.save(f"{folder}/y.npy", np.concatenate(y))
 
 
 def call(script: str, *arguments: Any) -> str:
-    """Run a script in a process of its own, from a file: workers import it again."""
+    """Run a script in a separate process, from a file: workers import it again."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "script.py"
         path.write_text(script)

@@ -19,7 +19,7 @@ def seconds_of_import(module: str) -> float:
 
 
 def run(settings: Settings) -> Table:
-    """Import both, in turn, and keep the best time of each."""
+    """Import both alternately, and keep the best time of each."""
     rounds = [
         [seconds_of_import(module) for module in MODULES] for _ in range(3 * settings.repeats)
     ]

@@ -1,4 +1,4 @@
-"""What a practitioner does without string kernels: k-mers as features, and logistic regression."""
+"""The alternative to string kernels: logistic regression on k-mer features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Easy tables of 4,000 examples: 20 RBF widths against the quickest of 20 single machines."""
+"""Easy tables of 4,000 examples: 20 RBF widths against the fastest of 20 single SVMs."""
 
 from __future__ import annotations
 

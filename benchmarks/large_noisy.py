@@ -45,7 +45,7 @@ def noisy(n: int) -> data.Data:
 
 
 def fit_svc(problem: data.Data) -> SVC:
-    """Fit scikit-learn's machine on one width."""
+    """Fit scikit-learn's SVM on one width."""
     return SVC(gamma=WIDTH, tol=GAP, cache_size=4000).fit(problem.X, problem.y)
 
 

@@ -1,4 +1,4 @@
-"""Large real tables: 20 RBF widths against one machine of scikit-learn, and against one width."""
+"""Large real tables: 20 RBF widths against one SVM of scikit-learn, and against one width."""
 
 from __future__ import annotations
 

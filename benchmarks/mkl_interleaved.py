@@ -1,4 +1,4 @@
-"""Interleaved training against wrappers: our own, and those that people write around SVC."""
+"""Interleaved training against wrappers: our own, and hand-written ones around SVC."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fit(
 def compare(
     problem: data.Data, family: Kernel, p: float, others: dict[str, Callable[[], Any]], repeats: int
 ) -> dict[str, Timing]:
-    """Time both ways in turn, and the others once."""
+    """Time both ways alternately, and the others once."""
     ways = {
         "interleaved": partial(fit, problem, family, p, "auto", True),
         "wrapper": partial(fit, problem, family, p, "auto", False),

@@ -1,4 +1,4 @@
-"""All of MNIST, odd against even: MKL on 50 RBF widths against SVC on one of them, an hour each."""
+"""MNIST, odd against even digits: MKL on 50 RBF widths against SVC on one of them, an hour each."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def fit_mkl(problem: data.Data, p: float) -> MKLClassifier:
 
 
 def fit_svc(problem: data.Data, tol: float) -> SVC:
-    """Fit scikit-learn's machine on one width."""
+    """Fit scikit-learn's SVM on one width."""
     return SVC(gamma=1.0 / ONE_WIDTH[0], tol=tol, cache_size=CACHE_MB).fit(problem.X, problem.y)
 
 
 class Fitted(NamedTuple):
-    """What is left of a fit that another process has made."""
+    """The result of a fit in another process."""
 
     seconds: float
     peak_gb: float
@@ -68,7 +68,7 @@ def measure(fit: Callable[[], Any]) -> Fitted:
 
 
 def bounded(work: Callable[[], Fitted], seconds: float) -> Fitted | None:
-    """Run `work` in a process of its own; None if it has not finished after `seconds`."""
+    """Run `work` in a separate process; None if it has not finished after `seconds`."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
     process = context.Process(target=lambda: send.send(work()))
@@ -82,7 +82,7 @@ def bounded(work: Callable[[], Fitted], seconds: float) -> Fitted | None:
 
 
 def gap_of(problem: data.Data, fitted: Fitted, widths: np.ndarray, p: float) -> float:
-    """Return the gap of a machine, from scratch."""
+    """Return the gap of a model, from scratch."""
     return rbf_gap(problem.X, problem.y, 1.0 / widths, *fitted[2:], p)
 
 
@@ -97,7 +97,7 @@ def tolerance(problem: data.Data) -> float:
 
 
 def run(settings: Settings) -> Table:
-    """Time all three sides, one after the other."""
+    """Time all three methods, one after the other."""
     columns = ("machine", "CPU s", "peak GB", "support", "gap")
     table = Table("MNIST odd/even, 50 widths on the fly", columns, notes=[NOTE])
     try:

@@ -23,7 +23,7 @@ TOLERANCE = 0.1
 
 
 def run(settings: Settings) -> Table:
-    """Fit both ways, each in a process of its own."""
+    """Fit both ways, each in a separate process."""
     widths = settings.size(WIDTHS, 20, 1000)
     table = Table(
         f"{COLUMNS * widths:,} RBF kernels on sonar, 208 x {COLUMNS}",

@@ -124,7 +124,7 @@ def ours_regression(X: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.n
 
 
 def easy_mkl(X: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Choose lambda and the cost of the machine on EasyMKL's combination, and fit.
+    """Choose lambda and the cost of the SVM on EasyMKL's combination, and fit.
 
     The weights depend on lambda only: they are learned once for each training part.
     """
@@ -174,7 +174,7 @@ def himalaya(X: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarray]
 
 
 def installed(module: str, package: str) -> Any:
-    """Import a module of a peer, or say what is missing."""
+    """Import a module of a peer, or report that it is missing."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

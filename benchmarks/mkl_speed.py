@@ -28,20 +28,20 @@ NOTE = (
 
 
 def fit_sum(problem: data.Data, tol: float) -> SVC:
-    """Compute 20 kernels, add them up, and fit scikit-learn's machine on the sum."""
+    """Compute 20 kernels, add them up, and fit scikit-learn's SVM on the sum."""
     total = sum(rbf_kernel(problem.X, gamma=gamma) for gamma in GAMMAS)
     return SVC(kernel="precomputed", tol=tol).fit(total, problem.y)
 
 
 def fit_mkl(problem: data.Data, p: float, n_jobs: int) -> MKLClassifier:
-    """Learn the weights of the 20 kernels with the machine."""
+    """Learn the weights of the 20 kernels with the SVM."""
     family = kernels.RBF(gamma=list(GAMMAS))
     model = MKLClassifier(family, norm=p, normalize=None, tol=GAP, n_jobs=n_jobs)
     return model.fit(problem.X, problem.y)
 
 
 def gap_of(problem: data.Data, model: SVC | MKLClassifier, theta: np.ndarray, p: float) -> float:
-    """Return the gap of a fitted machine, from scratch."""
+    """Return the gap of a fitted model, from scratch."""
     coef = np.asarray(model.dual_coef_)[0]
     return rbf_gap(problem.X, problem.y, GAMMAS, model.support_, coef, theta, p)
 

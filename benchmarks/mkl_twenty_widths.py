@@ -113,13 +113,13 @@ def summed(Z: np.ndarray, X: np.ndarray, theta: np.ndarray) -> np.ndarray:
 
 
 def fit_sum(X: np.ndarray, y: np.ndarray) -> OnSum:
-    """Fit scikit-learn's machine on the sum of the kernels."""
+    """Fit scikit-learn's SVM on the sum of the kernels."""
     ones = np.ones(len(GAMMAS))
     return OnSum(X, ones, SVC(kernel="precomputed").fit(summed(X, X, ones), y))
 
 
 def fit_easy_mkl(X: np.ndarray, y: np.ndarray) -> OnSum:
-    """Learn the weights by MKLpy's EasyMKL, then fit a machine on the sum."""
+    """Learn the weights by MKLpy's EasyMKL, then fit an SVM on the sum."""
     algorithms, torch = installed("MKLpy.algorithms", "MKLpy"), installed("torch", "torch")
     listed = [torch.tensor(rbf_kernel(X, gamma=gamma)) for gamma in GAMMAS]
     learner = SVC(kernel="precomputed")

@@ -167,7 +167,7 @@ def seconds(result: dict[str, Any], data: str, method: str) -> float:
 
 
 def main() -> None:
-    """Measure if asked to, then write the files of the page."""
+    """Measure on request, then write the files of the page."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.page")
     parser.add_argument("--run", nargs="*", metavar="NAME", help="tables to measure; all if none")
     parser.add_argument("--repeats", type=int, default=3)

@@ -171,7 +171,7 @@ def render(found: dict[str, Any]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Run scripts if asked to, then write the tables."""
+    """Run scripts on request, then write the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper_tables")
     parser.add_argument("--run", nargs="*", metavar="NAME", help="scripts to run; all if none")
     options = parser.parse_args()

@@ -46,7 +46,7 @@ TABLES = {
 
 
 def plain(value: Any) -> Any:
-    """Return arrays and NumPy's numbers as what JSON knows."""
+    """Return arrays and NumPy's numbers as JSON types."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -72,7 +72,7 @@ def run_script(name: str) -> Any:
 
 
 def run_table(name: str) -> Any:
-    """Run a table of benchmarks in a process of its own and return it."""
+    """Run a table of benchmarks in a separate process and return it."""
     command = [sys.executable, "-m", "benchmarks", name]
     run = subprocess.run(command, cwd=data.ROOT, check=True, stdout=subprocess.PIPE, text=True)
     print(run.stdout, flush=True)
@@ -99,7 +99,7 @@ def chosen(names: list[str]) -> dict[str, Callable[[], Any]]:
 
 
 def run_step(path: Path, run: Callable[[], Any]) -> None:
-    """Run a step and write what it gives to a file, all of it or nothing."""
+    """Run a step and write its result to a file atomically."""
     started = time.process_time(), time.time()
     results = run()
     spent = time.process_time() - started[0], time.time() - started[1]

@@ -49,7 +49,7 @@ EXCEPTIONS = {
 
 
 class Recorder:
-    """A plugin of pytest that notes how each test went, and whether it fitted one of ours."""
+    """A pytest plugin that records the outcome of each test, and whether it fitted one of ours."""
 
     def __init__(self) -> None:
         self.outcomes: dict[str, str] = {}
@@ -72,7 +72,7 @@ class Recorder:
 
 
 def reason(test: str) -> str | None:
-    """Return why a test is an exception, if it is one."""
+    """Return the reason why a test may fail, if there is one."""
     name = test.split("::")[1].partition("[")[0]
     return EXCEPTIONS.get(test, EXCEPTIONS.get(name))
 

@@ -1,4 +1,4 @@
-"""What a run leaves behind: Markdown tables on the screen and one JSON file."""
+"""The output of a run: Markdown tables on the screen, and one JSON file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _shown(cell: Any) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Describe where a run took place."""
+    """Describe the machine of a run."""
     return {
         "cpu": _cpu_model(),
         "cores": cpu_count(),
@@ -88,7 +88,7 @@ def _cpu_model() -> str:
 
 
 def header(place: dict[str, Any]) -> str:
-    """Return one line that says where the numbers come from."""
+    """Return one line with date, machine and versions."""
     return f"{place['cpu']}, {place['cores']} cores, SIMD level {place['simd']}"
 
 

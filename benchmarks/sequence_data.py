@@ -1,4 +1,4 @@
-"""Real sequences: what is asked of each set, and which examples train and test.
+"""Real sequences: the task of each set, and its training and test examples.
 
 The files are looked up in the folder ``sequences`` of the real data (see `benchmarks.data`).
 """

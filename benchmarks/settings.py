@@ -1,4 +1,4 @@
-"""What a run of the benchmarks is asked for."""
+"""Options of a run of the benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """How large and how often.
+    """Sizes and repeats of the measurements.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ def machine(norm: float, **options: Any) -> MKLClassifierCV:
 
 
 def linearized() -> GridSearchCV:
-    """Return the machine on explicit features, which chooses its C too."""
+    """Return the model  on explicit features, which chooses its C too."""
     model = LinearizedMKL(family(), n_components=30, random_state=0)
     return GridSearchCV(model, {"C": COSTS}, cv=PARTS)
 

@@ -68,7 +68,7 @@ def shuffled(problem: data.Data) -> data.Data:
 
 
 def run(settings: Settings) -> Table:
-    """Train each task once; kernels are computed when they are asked for."""
+    """Train each task once; kernels are computed on demand."""
     table = Table(
         "Multiplicative weights (CPU seconds)",
         ("data", "n", "kernels", "C", "rounds", "seconds", "gap", "test error", "GB", "paper"),

@@ -1,6 +1,6 @@
-"""Gapped k-mer machines by number of sequences: seconds, memory, gap, and sequences scored.
+"""Gapped k-mer models by number of sequences: seconds, memory, gap, and sequences scored.
 
-Every size runs in a process of its own, so that its peak memory is its own.
+Every size runs in a separate process, so that its peak memory is its own.
 """
 
 from __future__ import annotations

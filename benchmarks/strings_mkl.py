@@ -1,4 +1,4 @@
-"""Learned degrees of a weighted degree kernel beside the plain one: time, gap and what it gains."""
+"""Learned degrees of a weighted degree kernel beside the unweighted one: time, gap and accuracy."""
 
 from __future__ import annotations
 

@@ -73,12 +73,12 @@ def cpu_seconds() -> float:
 
 
 def gapped(X: np.ndarray, y: np.ndarray) -> Scores:
-    """Fit a machine on gapped k-mers."""
+    """Fit an SVM on gapped k-mers."""
     return machine(GappedKmer()).fit(X, y).decision_function
 
 
 def spectrum(X: np.ndarray, y: np.ndarray) -> Scores:
-    """Fit a machine on 6-mers."""
+    """Fit an SVM on 6-mers."""
     return machine(Spectrum(6, both_strands=True)).fit(X, y).decision_function
 
 

@@ -48,7 +48,7 @@ class Side:
 
 
 def machine(label: str, kernel: Any) -> Side:
-    """Return a machine on one kernel or a family."""
+    """Return an SVM on one kernel or a family."""
     return Side(label, MKLClassifier(kernel, normalize="unit", n_jobs=1), "C")
 
 
@@ -126,7 +126,7 @@ def rows(task: Task, sides: Iterable[Side]) -> Iterable[list]:
 
 
 def rounded(score: float, digits: int) -> str | None:
-    """Return the digits of a score that tell models apart."""
+    """Return a score with the digits that differ between models."""
     return None if np.isnan(score) else f"{score:.{digits}f}"
 
 

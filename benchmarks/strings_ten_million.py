@@ -1,4 +1,4 @@
-"""One weighted degree machine on ten million splice-like sequences (about half an hour)."""
+"""One weighted degree SVM on ten million splice-like sequences (about half an hour)."""
 
 from __future__ import annotations
 

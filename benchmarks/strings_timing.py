@@ -1,4 +1,4 @@
-"""CPU seconds of one thread: what a busy machine cannot stretch much."""
+"""CPU seconds of one thread, which other load changes little."""
 
 from __future__ import annotations
 

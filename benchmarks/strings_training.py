@@ -1,6 +1,6 @@
-"""Weighted degree machines on splice-like data: seconds, memory and gap by number of sequences.
+"""Weighted degree SVMs on splice-like data: seconds, memory and gap by number of sequences.
 
-Every size runs in a process of its own, so that its peak memory is its own.
+Every size runs in a separate process, so that its peak memory is its own.
 """
 
 from __future__ import annotations

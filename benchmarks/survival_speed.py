@@ -63,7 +63,7 @@ def measured(kind: str, n: int, loss: str, norm: float, jobs: int) -> tuple[floa
 
 
 def run(settings: Settings) -> Table:
-    """Time fits, each in a process of its own; `--sizes` times many widths alone."""
+    """Time fits, each in a separate process; `--sizes` times many widths alone."""
     columns = ("data", "loss", "p", "CPU s", "wall s", "gap", "MB")
     threads = "one thread" if settings.jobs == 1 else f"{settings.jobs} threads"
     table = Table("Speed of survival models", columns, notes=[f"C = 1, tol = 1e-3, {threads}."])

@@ -20,7 +20,7 @@ class FitsSeen:
 
 
 class Adapter(BaseEstimator):
-    """What the three have in common: a kernel by name, and attributes of a fitted machine."""
+    """Methods of all three: a kernel by name, and attributes of a fitted model."""
 
     made: ClassVar[type]
     ours: ClassVar[tuple[str, ...]]
@@ -180,7 +180,7 @@ class OneClassSVM(OutlierMixin, Adapter):
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Return how far inside examples lie."""
+        """Return decision values: positive inside the region."""
         check_is_fitted(self)
         return self.model_.decision_function(X)
 

@@ -28,7 +28,7 @@ LINEAR: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 
 
 def machines(task: str, gamma: float) -> tuple[Any, Any]:
-    """Return both sides' machines for a task."""
+    """Return the models of both sides for a task."""
     shared = {"kernels": kernels.RBF(gamma=gamma), "norm": np.inf, "normalize": None, "tol": TOL}
     if task == "classification":
         return MKLClassifier(**shared), SVC(gamma=gamma, tol=TOL_LIBSVM)
@@ -41,7 +41,7 @@ def machines(task: str, gamma: float) -> tuple[Any, Any]:
 
 
 def dual_value(problem: data.Data, task: str, gamma: float, model: Any) -> float:
-    """Return the dual value of a fitted machine, from scratch."""
+    """Return the dual value of a fitted model, from scratch."""
     support, coef = model.support_, np.asarray(model.dual_coef_)[0]
     s = rbf_outputs(problem.X, [gamma], support, coef)[0, support] @ coef
     return LINEAR[task](coef, problem.y[support]) - 0.5 * s

@@ -1,4 +1,4 @@
-"""A linear machine on columns as they come, C from 1 to 10,000: against scikit-learn's SVC."""
+"""A linear SVM on unscaled columns, C from 1 to 10,000: against scikit-learn's SVC."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ def scaled(n: int) -> data.Data:
 
 
 def fit_svc(problem: data.Data, C: float) -> SVC:
-    """Fit scikit-learn's machine."""
+    """Fit scikit-learn's SVM."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return SVC(kernel="linear", C=C, max_iter=PAIRS).fit(problem.X, problem.y)
 
 
 def fit_kernelweave(problem: data.Data, C: float) -> MKLClassifier:
-    """Fit the library's machine on the same kernel."""
+    """Fit Kernelweave's model on the same kernel."""
     machine = MKLClassifier(kernels.Linear(), norm=np.inf, normalize=None, C=C, tol=GAP)
     return machine.fit(problem.X, problem.y)
 
 
 def gap_of(problem: data.Data, C: float, model: SVC | MKLClassifier) -> float:
-    """Return the gap of a fitted machine, from scratch."""
+    """Return the gap of a fitted model, from scratch."""
     coef, support = model.dual_coef_[0], model.support_
     outputs = (problem.X @ (problem.X[support].T @ coef))[None]
     return hinge_gap(outputs, problem.y, support, coef, np.ones(1), np.inf, C)

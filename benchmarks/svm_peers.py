@@ -1,4 +1,4 @@
-"""One RBF machine: CPU time and gap beside SVC, scikit-learn-intelex and ThunderSVM."""
+"""One RBF kernel: CPU time and gap beside SVC, scikit-learn-intelex and ThunderSVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One RBF machine: time of the library against scikit-learn's SVC at one certified gap."""
+"""One RBF kernel: time of the library against scikit-learn's SVC at one certified gap."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def problems(settings: Settings) -> Iterator[tuple[Callable[[], data.Data], floa
 
 
 def fit_svc(X: Any, y: np.ndarray, gamma: float, tol: float) -> SVC:
-    """Fit scikit-learn's machine."""
+    """Fit scikit-learn's SVM."""
     return SVC(gamma=gamma, tol=tol, cache_size=CACHE_MB).fit(X, y)
 
 
 def fit_kernelweave(X: Any, y: np.ndarray, gamma: float, n_jobs: int) -> MKLClassifier:
-    """Fit the library's machine on the same kernel."""
+    """Fit Kernelweave's model on the same kernel."""
     kernel = kernels.RBF(gamma=gamma)
     return MKLClassifier(
         kernel, norm=np.inf, normalize=None, tol=GAP, cache_mb=CACHE_MB, n_jobs=n_jobs
@@ -50,7 +50,7 @@ def fit_kernelweave(X: Any, y: np.ndarray, gamma: float, n_jobs: int) -> MKLClas
 
 
 def gap_of(problem: data.Data, gamma: float, model: SVC | MKLClassifier) -> float:
-    """Return the gap of a fitted machine, from scratch."""
+    """Return the gap of a fitted model, from scratch."""
     coef = sp.csr_matrix(model.dual_coef_).toarray()[0]  # SVC on sparse input gives a sparse one
     return rbf_gap(problem.X, problem.y, [gamma], model.support_, coef, np.ones(1), np.inf)
 

@@ -1,4 +1,4 @@
-"""Timing: sides of a comparison in turn, so that a busy moment of the machine meets all of them."""
+"""Timing: the sides of a comparison alternate, so that other load affects all of them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Timing:
 
     @property
     def best(self) -> float:
-        """The shortest time: what the machine can do when nobody disturbs it."""
+        """The shortest time, which other load disturbs least."""
         return min(self.seconds)
 
     @property
     def median(self) -> float:
-        """The time in the middle."""
+        """The median time."""
         return statistics.median(self.seconds)
 
 
@@ -49,7 +49,7 @@ def timed(work: Callable[[], Any], clock: Clock | None = None) -> Timing:
 def alternate(
     sides: Mapping[str, Callable[[], Any]], repeats: int, clock: Clock | None = None
 ) -> dict[str, Timing]:
-    """Time all sides `repeats` times, in turn."""
+    """Time all sides `repeats` times, alternately."""
     rounds = [{name: timed(work, clock) for name, work in sides.items()} for _ in range(repeats)]
     return {
         name: Timing(sum((one[name].seconds for one in rounds), ()), rounds[-1][name].result)

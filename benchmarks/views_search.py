@@ -21,7 +21,7 @@ WIDTHS = (0.25, 1.0, 4.0)  # times 1 / columns
 
 
 def run(settings: Settings) -> Table:
-    """Time both, in turn, and compare what they find."""
+    """Time both alternately, and compare what they find."""
     table = Table("Search on views", ("X", "CPU s", "ratio", "best score", "p", "C"))
     repeats = settings.size(settings.repeats, 1)
     grid = {"norms": NORMS, "Cs": COSTS} if not settings.tiny else {"norms": (2,), "Cs": (1.0,)}

@@ -1,4 +1,4 @@
-"""``python -m fuzz``: run targets for some seconds or some inputs, and count what comes of them."""
+"""``python -m fuzz``: run targets for some seconds or inputs, and count the verdicts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BYTES = 48  # of decisions in a random input
 
 
 def main() -> int:
-    """Run what the command line says; the status is 1 where there are findings."""
+    """Run what the command line says; the exit status is 1 if there are findings."""
     options = parsed()
     warm_up()
     if options.replay:
@@ -66,7 +66,7 @@ def random_input(seed: int, number: int) -> bytes:
 def by_numbers(
     worker: Worker, report: Report, seed: int, first: int, count: int, seconds: float
 ) -> None:
-    """Run random inputs until there were enough, or the time is over."""
+    """Run random inputs until their number or the time limit is reached."""
     started = time.monotonic()
     for number in _until(range(first, first + count), started + seconds):
         _noted(worker, report, random_input(seed, number))

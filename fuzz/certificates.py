@@ -99,7 +99,7 @@ def matrices(model: Any, X: Any, warned: list[str]) -> tuple[np.ndarray, str | N
 
 
 def factors(kernel: Any) -> np.ndarray:
-    """Return what a normalisation has multiplied the members of a kernel by, (M, 1, 1)."""
+    """Return the factors of a normalisation for the members of a kernel, shape (M, 1, 1)."""
     if isinstance(kernel, Stack):
         return np.concatenate([factors(part) for part in kernel.kernels])
     kept = kernel.factors if isinstance(kernel, Rescaled) else np.ones(kernel.n_kernels)
@@ -107,7 +107,7 @@ def factors(kernel: Any) -> np.ndarray:
 
 
 def exact(kernel: Any, X: Any) -> np.ndarray:
-    """Return the matrices of a kernel: from its formula where that is short, else as it says."""
+    """Return the matrices of a kernel, from its formula if that is short."""
     whole = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and getattr(kernel, "columns", 0)
     if whole is None and isinstance(kernel, k.Linear | k.RBF):
         Z = X.astype(np.float64).astype(np.longdouble)
@@ -199,7 +199,7 @@ def among(norm: checker.Norm, kept: np.ndarray) -> checker.Norm:
 
 
 def charged(model: Any, weights: np.ndarray) -> np.ndarray:
-    """Return the costs of examples, (n,); a hard margin is a soft one whose cost no alpha meets."""
+    """Return the costs of examples, (n,); those of hard margins are above every alpha."""
     if np.isfinite(model.C):
         return model.C * weights
     return np.where(weights > 0, 2.0 * np.abs(model.dual_coef_).max(initial=1.0), 0.0)

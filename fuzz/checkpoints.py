@@ -49,7 +49,7 @@ def template(name: str) -> bytes:
 
 
 def run(data: bytes) -> None:
-    """Fit with a checkpoint that is not what it should be."""
+    """Fit with a damaged, crafted or stale checkpoint."""
     c = Choices(data)
     name = c.pick(sorted(MODELS))
     content = template(c.pick(sorted(MODELS)) if c.chance(0.05) else name)

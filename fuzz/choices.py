@@ -34,7 +34,7 @@ class Choices:
         return low + value % (high - low + 1)
 
     def chance(self, probability: float) -> bool:
-        """Return whether something happens."""
+        """Return True with a given probability."""
         return self.integer(0, 65535) < 65536 * probability
 
     def pick(self, options: Sequence[T]) -> T:

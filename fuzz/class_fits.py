@@ -12,7 +12,7 @@ import kernelweave as kw
 from .certificates import check_certificate
 from .choices import Choices
 from .examples import vectors
-from .fits import CLASSIFIER_LOSSES, ask, check_fitted, norm, sample_weight, solver
+from .fits import CLASSIFIER_LOSSES, check_fitted, norm, query, sample_weight, solver
 from .verdicts import Lie
 
 
@@ -31,7 +31,7 @@ def run(data: bytes) -> None:
     check_fitted(model, [warning.message for warning in caught])
     if np.all(np.isfinite(model.duality_gap_)):
         check_certificate(model, examples, y, weights, [str(one.message) for one in caught])
-    ask(c, model, examples)
+    query(c, model, examples)
     if hasattr(model, "predict_proba") and model.multi_class_ != "ovo":
         check_probabilities(model.predict_proba(examples.new))
 

@@ -1,4 +1,4 @@
-"""Accidents and malice that bytes can suffer."""
+"""Random damage of bytes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ DTYPES = ["f8", "f8", "f8", "f4", "f2", "i8", "i4", "u1", "?", ">f8", "g"]
 
 @dataclass(frozen=True)
 class Given:
-    """What an estimator is given: training examples, new ones, and kernels that suit them."""
+    """Arguments of an estimator: training examples, new ones, and kernels for them."""
 
     X: Any
     new: Any

@@ -31,7 +31,7 @@ def run(data: bytes) -> None:
 
 
 def fit_to(drawn: Callable[[Choices], Given], c: Choices) -> None:
-    """Fit a model to what is drawn, ask it for everything, and check what it says of itself."""
+    """Fit a random model, use all of its methods, and check its reported values."""
     with np.errstate(all="ignore"):
         examples = drawn(c)
         model = estimator(c)
@@ -43,7 +43,7 @@ def fit_to(drawn: Callable[[Choices], Given], c: Choices) -> None:
     check_fitted(model, [warning.message for warning in caught])
     if np.all(np.isfinite(model.duality_gap_)):  # an infinite gap claims nothing
         check_certificate(model, examples, y, weights, [str(w.message) for w in caught])
-    ask(c, model, examples)
+    query(c, model, examples)
 
 
 def estimator(c: Choices) -> Any:
@@ -158,7 +158,7 @@ def check_fitted(model: Any, caught: list[Any]) -> None:
         raise Lie(f"no warning, but the gap is {model.duality_gap_} with tol={model.tol}")
 
 
-def ask(c: Choices, model: Any, examples: Given) -> None:
+def query(c: Choices, model: Any, examples: Given) -> None:
     """Predict, save and load: the same values, or documented errors for new examples."""
     before = model.predict(examples.X)
     if len(before) != examples.n:

@@ -19,7 +19,7 @@ UNITS = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 
 
 def run(target: str, seconds: float) -> str:
-    """Let atheris look for findings of a target, and return a line on what it has seen."""
+    """Let atheris look for findings of a target, and return a line that summarises the run."""
     if importlib.util.find_spec("atheris") is None:
         return "atheris is not installed"
     FOLDER.mkdir(parents=True, exist_ok=True)

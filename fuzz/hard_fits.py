@@ -1,4 +1,4 @@
-"""Fits that are hard on digits: costs, widths, weights and scales of all sizes, checked exactly.
+"""Fits with large rounding errors: costs, widths, weights and scales of all sizes.
 
 Only kernels that the checker evaluates in extended precision occur, so that it knows the gap to
 more digits than the library can.
@@ -23,7 +23,7 @@ NORMS = [1, 1.1, 2.0, 2.0, 4.0, np.inf, np.inf]
 
 
 def run(data: bytes) -> None:
-    """Fit a model to data that leave few digits, and check what it says of itself."""
+    """Fit a model to data with large rounding errors, and check its reported values."""
     c = Choices(data)
     n = c.integer(6, 40)
     with np.errstate(all="ignore"):

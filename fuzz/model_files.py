@@ -275,7 +275,7 @@ def crafted(c: Choices, content: bytes) -> bytes:
 
 
 def sealed(members: dict[str, bytes]) -> None:
-    """Give members the checksums of what they hold now, as one who means harm would."""
+    """Give members valid checksums of their present contents."""
     members.pop(SUMS, None)
     sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in members.items()]
     members[SUMS] = "".join(sums).encode()
@@ -323,7 +323,7 @@ def _places(node: Any) -> Any:
 
 
 def changed_array(c: Choices, members: dict[str, bytes]) -> None:
-    """Give an array another dtype, shape, size or content, or a header that lies."""
+    """Give an array another dtype, shape, size or content, or a false header."""
     names = [name for name in members if name.endswith(".npy")]
     if not names:
         return

@@ -13,7 +13,7 @@ from kernelweave import verify
 from .certificates import SLACK
 from .choices import Choices
 from .examples import vectors
-from .fits import CLASSIFIER_LOSSES, REGRESSOR_LOSSES, ask, check_fitted, sample_weight
+from .fits import CLASSIFIER_LOSSES, REGRESSOR_LOSSES, check_fitted, query, sample_weight
 from .verdicts import Lie
 
 
@@ -34,7 +34,7 @@ def run(data: bytes) -> None:
         proof = verify(model, examples.X, y, weights)
         if np.any(proof.gap > (1 + SLACK) * model.tol) or not proof.support_vectors_agree:
             raise Lie(f"no warning with tol={model.tol:g}, but {proof}")
-    ask(c, model, examples)
+    query(c, model, examples)
 
 
 def estimator(c: Choices, n: int) -> tuple[Any, np.ndarray]:

@@ -32,7 +32,7 @@ class Worker:
         self._start()
 
     def judge(self, data: bytes) -> Verdict:
-        """Run an input and return what came of it."""
+        """Run an input and return its verdict."""
         if self._left == 0:
             self.close()
             self._start()

@@ -1,4 +1,4 @@
-"""What a run has seen: counts, and findings as files that can be run again."""
+"""Report of a run: counts, and findings as files that can be run again."""
 
 from __future__ import annotations
 

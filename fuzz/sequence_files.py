@@ -91,7 +91,7 @@ def noise(c: Choices, known: bytes) -> bytes:
 
 
 def use(c: Choices, read: Sequences) -> None:
-    """Take some sequences, turn them round, and compare them."""
+    """Take some sequences, reverse them, and compare them."""
     if read.n == 0:
         return
     some = read[:: c.integer(1, 3)]

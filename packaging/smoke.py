@@ -1,4 +1,4 @@
-"""What an installed package must do: train, certify, save, load, draw, answer as a command."""
+"""Smoke test of an installed package: train, certify, save, load, draw, run commands."""
 
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ def check_sequences() -> None:
 
 
 def check_command() -> None:
-    """Ask the installed command for its version."""
+    """Run the installed command with --version."""
     command = Path(sys.executable).with_name("kernelweave")
     answer = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert kernelweave.__version__ in answer.stdout

@@ -49,7 +49,7 @@ def methods(cls: type) -> Iterator[tuple[str, bool]]:
 
 
 def errors(name: str, codes: set[str]) -> list[str]:
-    """Return what numpydoc says against a docstring, for some of its codes."""
+    """Return numpydoc's errors for a docstring, restricted to some codes."""
     found = validate(name)["errors"]
     return [f"{name}: {code} {text}" for code, text in found if code in codes]
 

@@ -163,7 +163,7 @@ void WdStore::build(Position& position, const std::vector<uint64_t>& added) cons
                                      position.leaves.begin() + end * leaf_words());
     std::vector<Leaf> bucket;
     for (size_t at = 0; at < copy.size(); at += leaf_words()) bucket.push_back(copy.data() + at);
-    position.crowded.emplace_back(
+    position.branched.emplace_back(
         place, branch(position, bucket.data(), bucket.data() + bucket.size(), position.depth));
   }
 }
@@ -256,7 +256,7 @@ WdStore::Link WdStore::keep(Position& position, Leaf* begin, Leaf* end) const {
 
 WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
   auto before = [](const auto& item, uint32_t key) { return item.first < key; };
-  return std::lower_bound(crowded.begin(), crowded.end(), place, before)->second;
+  return std::lower_bound(branched.begin(), branched.end(), place, before)->second;
 }
 
 // Visits the words that extend `word`, the letters that all leaves share.

@@ -68,7 +68,7 @@ class WdStore : public Store {
     Buffer<uint32_t> starts;  // the first leaf below each entry
     Buffer<uint64_t> leaves;  // sorted by entry
     std::vector<Child> children;
-    std::vector<std::pair<uint32_t, Link>> crowded;  // entries that branch, sorted
+    std::vector<std::pair<uint32_t, Link>> branched;  // entries that branch, sorted
 
     Link below(uint32_t place) const {
       const uint32_t count = starts[place + 1] - starts[place];

@@ -51,10 +51,10 @@ def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
 
 def sequence_columns(frame: Any, alphabet: Any) -> list[str]:
     """Return the columns of long strings that consist almost only of letters of the alphabet."""
-    return [str(name) for name in frame.columns if _holds_sequences(frame[name], alphabet)]
+    return [str(name) for name in frame.columns if _contains_sequences(frame[name], alphabet)]
 
 
-def _holds_sequences(column: Any, alphabet: Any) -> bool:
+def _contains_sequences(column: Any, alphabet: Any) -> bool:
     if column.dtype.kind in "biufcmM" or column.isna().any():
         return False
     texts = column.iloc[:: max(1, len(column) // 1000)]

@@ -219,7 +219,7 @@ class ConvergenceDisplay:
         histories = [estimator.history_] if single else estimator.history_
         times, xlabel = clock_of(histories)
         seconds = [np.array(one) for one in times]
-        gaps = [np.array([turn["gap"] for turn in history]) for history in histories]
+        gaps = [np.array([entry["gap"] for entry in history]) for history in histories]
         named = not single and hasattr(estimator, "classes_")
         classes = output_names(estimator) if named else None
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)

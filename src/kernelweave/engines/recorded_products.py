@@ -76,7 +76,7 @@ class RecordedProducts:
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
         self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
         self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
-        self._quickly: list[np.ndarray] = []  # products with quick kernels, of the first vectors
+        self._quick_products: list[np.ndarray] = []  # of the first vectors
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Record the product of a vector, shape (n,), with kernels under weights, shape (M,).
@@ -97,7 +97,7 @@ class RecordedProducts:
         self._products.append(products / left)
         self._weights.append(weights)
         most = int(max(1, min(MOST_MOVES, MOST_BYTES // products.nbytes)))
-        del self._quickly[: max(0, len(self) - most)]
+        del self._quick_products[: max(0, len(self) - most)]
         del self._basis[:-most], self._products[:-most], self._weights[:-most]
 
     def _restrict(self, kernels: np.ndarray | None) -> None:
@@ -128,22 +128,22 @@ class RecordedProducts:
         if self._quick is None or quick:
             return self.matrix(weights) if self.covers(weights) else None
         every = np.ones(self._quick.n_kernels)
-        for move in self._basis[len(self._quickly) :]:
-            self._quickly.append(self._quick.matvec(move, every, each=True))
+        for move in self._basis[len(self._quick_products) :]:
+            self._quick_products.append(self._quick.matvec(move, every, each=True))
         if self.covers(weights):
-            Q, KQ = self._seen(weights)
-            return SurrogateMatrix.of(self._quick, Q, KQ, np.array(self._quickly))
+            Q, KQ = self._recorded_with(weights)
+            return SurrogateMatrix.of(self._quick, Q, KQ, np.array(self._quick_products))
         share = weights.sum() / self._quick.n_kernels  # assumes that all kernels are similar
         return SurrogateMatrix(self._quick, share * every)
 
-    def _seen(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _recorded_with(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the vectors and their products with the weighted sum, both of shape (r, n)."""
         own = np.ones(1) if self._kernels is None else weights[self._kernels]
         return np.array(self._basis), np.array([own @ products for products in self._products])
 
     def matrix(self, weights: np.ndarray) -> LowRankModel:
         """Return the low-rank model of the weighted sum of the kernels."""
-        Q, KQ = self._seen(weights)
+        Q, KQ = self._recorded_with(weights)
         inside = Q @ KQ.T
         values, vectors = np.linalg.eigh(0.5 * (inside + inside.T))
         sigma = max(float(values[0]), TINY)

@@ -46,7 +46,7 @@ class SurrogateMatrix:
 
     @classmethod
     def of(
-        cls, quick: MatVec, Q: np.ndarray, KQ: np.ndarray, quickly: np.ndarray
+        cls, quick: MatVec, Q: np.ndarray, KQ: np.ndarray, quick_products: np.ndarray
     ) -> SurrogateMatrix:
         """Return the surrogate fitted to recorded products.
 
@@ -56,7 +56,7 @@ class SurrogateMatrix:
             The engine of the k kernels with cheap products.
         Q, KQ : ndarray of shape (r, n)
             Orthonormal vectors and their products with K.
-        quickly : ndarray of shape (r, k, n)
+        quick_products : ndarray of shape (r, k, n)
             Their products with the kernels of `quick`.
 
         Returns
@@ -64,7 +64,7 @@ class SurrogateMatrix:
         SurrogateMatrix
         """
         eigenvalues = np.linalg.eigvalsh(_symmetric(Q @ KQ.T))
-        columns = [*quickly.transpose(1, 0, 2), Q]
+        columns = [*quick_products.transpose(1, 0, 2), Q]
         A = np.array([column.ravel() for column in columns])
         scale = np.linalg.norm(A, axis=1)
         scale[scale == 0] = 1.0
@@ -74,7 +74,7 @@ class SurrogateMatrix:
         factors, sigma = fitted[:-1], float(fitted[-1])
         if sigma == 0:
             sigma = SMALL_SIGMA * max(float(eigenvalues[0]), 0.0)
-        BQ = np.tensordot(quickly, factors, (1, 0)) + sigma * Q
+        BQ = np.tensordot(quick_products, factors, (1, 0)) + sigma * Q
         return cls(quick, factors, sigma, _root(Q, BQ), _root(Q, KQ))
 
     def __matmul__(self, v: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ from kernelweave.kernels.data.encoding import warn_of_numbers
 from kernelweave.kernels.data.inputs import (
     as_input,
     column,
-    holds_numbers,
+    contains_numbers,
     is_numeric_array,
     items_or_none,
 )
@@ -310,7 +310,7 @@ def _kind(values: Any, label: str) -> str:
     _refuse_dates(values, label)
     if str(values.dtype).lower() == "object":
         _refuse_odd(values, label)
-    if holds_numbers(values, label):
+    if contains_numbers(values, label):
         return "numbers"
     known = [item for item in items_or_none(values) if item is not None]
     categorical = any(word in str(values.dtype).lower() for word in ("cat", "enum"))

@@ -20,8 +20,8 @@ from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import (
     as_input,
     column,
-    holds_floats,
-    holds_numbers,
+    contains_floats,
+    contains_numbers,
     is_numeric_array,
     is_sparse,
     items,
@@ -137,7 +137,7 @@ class Encoded(Columns):
         indices = self.locate(X)
         if is_sparse(X) and (self.categories or self.offsets):
             X = X.toarray()  # the training data were dense
-        if not self.categories and holds_floats(X):
+        if not self.categories and contains_floats(X):
             X, indices = X.iloc[:, indices].to_numpy(np.float64), list(range(len(indices)))
         if self.categories or not (is_sparse(X) or is_numeric_array(X)):
             return self._encode(X, indices)
@@ -214,7 +214,7 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
             "examples; leave out the kernel or the columns"
         )
     found = []
-    if not (is_sparse(part) or is_numeric_array(part) or holds_floats(part)):
+    if not (is_sparse(part) or is_numeric_array(part) or contains_floats(part)):
         for position, index in enumerate(columns.indices):
             found.append(_categories(column(part, index), columns.label_of(position)))
     categories = tuple(found) if any(found) else ()
@@ -222,7 +222,7 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
 
 
 def _categories(values: object, label: str) -> tuple[object, ...] | None:
-    if holds_numbers(values, label):
+    if contains_numbers(values, label):
         return None
     kinds = set(items(values, label))
     warn_of_numbers(kinds, label)

@@ -78,13 +78,13 @@ def _as_array(X: Data) -> np.ndarray:
 def as_view(table: Any) -> Any:
     """Return a view as `as_input` does; a 1-D array is one column."""
     if isinstance(table, list | tuple):
-        table = np.array(table, dtype=object if _holds_texts(table) else None)
+        table = np.array(table, dtype=object if _contains_texts(table) else None)
     if len(table.shape) == 1:
         table = table.to_frame() if hasattr(table, "to_frame") else table[:, None]
     return as_input(table)
 
 
-def _holds_texts(table: Sequence[object]) -> bool:
+def _contains_texts(table: Sequence[object]) -> bool:
     return any(isinstance(one, str | None) for one in table)
 
 
@@ -98,7 +98,7 @@ def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
         absent = None if missing is None else _count_nan(missing) == len(indices)
     elif isinstance(X, Sequences):
         absent = None
-    elif holds_floats(X):
+    elif contains_floats(X):
         missing = np.asarray(X.iloc[:, list(indices)].isna())
         absent = np.logical_and.reduce(missing, axis=1)
     else:
@@ -144,7 +144,7 @@ def is_sparse(X: Data) -> TypeGuard[sp.csr_array]:
     return bool(sp.issparse(X))
 
 
-def holds_floats(X: Any) -> TypeGuard[PandasFrame]:
+def contains_floats(X: Any) -> TypeGuard[PandasFrame]:
     """Return whether X is a pandas DataFrame of NumPy numbers."""
     if not hasattr(X, "iloc"):
         return False
@@ -175,7 +175,7 @@ def column(X: Any, index: int) -> Any:
     return X.to_series(index) if is_frame(X) else X[:, index]
 
 
-def holds_numbers(values: Any, label: str) -> bool:
+def contains_numbers(values: Any, label: str) -> bool:
     """Return whether a column is numeric; other columns are categories.
 
     A column of Python objects is numeric if none of them is a string or a boolean.

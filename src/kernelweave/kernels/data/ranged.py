@@ -19,7 +19,7 @@ from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.encoding import Encoded, one_hot, warn_of_numbers
 from kernelweave.kernels.data.inputs import (
     column,
-    holds_numbers,
+    contains_numbers,
     is_numeric_array,
     is_sparse,
     items_or_none,
@@ -119,7 +119,7 @@ def _column(
     values: Any, label: str, numeric: bool
 ) -> tuple[tuple[Any, ...] | None, float, float, float]:
     """Return the categories of a column (None if numeric), its minimum, factor and mean."""
-    if not (numeric or holds_numbers(values, label)):
+    if not (numeric or contains_numbers(values, label)):
         listed = items_or_none(values)
         warn_of_numbers({one for one in listed if one is not None}, label)
         kinds = sorted(set(listed), key=lambda value: (type(value).__name__, value))

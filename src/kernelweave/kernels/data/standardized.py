@@ -25,7 +25,7 @@ from kernelweave.kernels.data.encoding import Encoded, one_hot
 from kernelweave.kernels.data.inputs import (
     column,
     column_names,
-    holds_numbers,
+    contains_numbers,
     is_numeric_array,
     is_sparse,
     items_or_none,
@@ -170,7 +170,7 @@ def _column(
     values: object, label: str, shares: np.ndarray
 ) -> tuple[tuple[Any, ...] | None, float, float]:
     """Return the categories of a column (None if numeric), its offset and its factor."""
-    if holds_numbers(values, label):
+    if contains_numbers(values, label):
         means, spreads = moments(numbers(values)[:, None], shares)
         return None, float(means[0]), _factors(spreads)[0]
     listed = items_or_none(values)
