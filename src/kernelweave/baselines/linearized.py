@@ -175,7 +175,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         sampling = Sampling(self.n_components, random, thread_count(self.n_jobs))
         return kind.of(kernels, self.normalize, X, sampling)
 
-    def _features(self, X: Any) -> np.ndarray:
+    def _features(self, X: Data) -> np.ndarray:
         with single_threaded_blas():
             return self._map(X, thread_count(self.n_jobs))
 

@@ -71,7 +71,7 @@ def as_numbers(name: str, values: object) -> np.ndarray:
     return array.astype(float)
 
 
-def as_positive(name: str, values: Any) -> tuple[float, ...]:
+def as_positive(name: str, values: object) -> tuple[float, ...]:
     """Return a sequence of positive finite numbers as a tuple of floats.
 
     Raises

@@ -62,7 +62,7 @@ def _kinds(X: Any) -> tuple[Kind, ...]:
     return tuple(zip(map(str, X.columns), types, listed, strict=True))
 
 
-def some_rows(part: Any, rows: np.ndarray) -> object:
+def some_rows(part: object, rows: np.ndarray) -> object:
     """Return the examples of a partition at the given positions."""
     if isinstance(part, list):  # texts
         return [part[row] for row in rows]

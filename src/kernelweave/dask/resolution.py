@@ -133,7 +133,7 @@ def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any
     return replace(found, **changed) if changed else found
 
 
-def has_categories(value: Any) -> bool:
+def has_categories(value: object) -> bool:
     """Return whether a resolved kernel, or a part of it, has a vocabulary or categories."""
     if isinstance(value, tuple):
         return any(has_categories(item) for item in value)

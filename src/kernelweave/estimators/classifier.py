@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..common.core import single_threaded_blas
+from ..common.types import Data
 from ..engines import Engine
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.linear import Linear
@@ -76,7 +77,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
     _calibrates_pairs: ClassVar[bool] = False  # searches have no held-out values of pairs
 
-    def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _labels(self, X: Data, y: object) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and the index of the class of each example, shape (n,)."""
         y = check_targets(self, X, y, numeric=False)
         check_classification_targets(y)
@@ -102,7 +103,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             return OneVsOne(classes, shared)
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
-    def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Any) -> str:
+    def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Data) -> str:
         """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
         if len(classes) < 3 or self.multi_class == "ovr":
             return "ovr"
@@ -168,7 +169,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _checkpoint(self) -> Any:
         return getattr(self, "checkpoint", None)
 
-    def _suits_pairs(self, classes: np.ndarray, X: Any) -> bool:
+    def _suits_pairs(self, classes: np.ndarray, X: Data) -> bool:
         """Return whether multi_class="auto" is one against one: see docs/classes.md.
 
         Linear and string kernels stay with one against the rest: it has one weight vector per class
@@ -189,7 +190,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return form != "ovr" if is_auto(self.share_weights) else bool(self.share_weights)
 
     def _costs(
-        self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
+        self, classes: np.ndarray, codes: np.ndarray, sample_weight: object = None
     ) -> np.ndarray:
         """Return sample weights times class weights, shape (n,)."""
         given = self.class_weight
@@ -229,7 +230,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                 f"{self.classes_.shape} for {outputs} decision functions"
             )
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Data) -> np.ndarray:
         """Return decision values.
 
         Parameters
@@ -254,7 +255,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         """Whether outputs are pairs of classes."""
         return bool(getattr(self, "multi_class_", "ovr") == "ovo")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return the predicted labels.
 
         Parameters
@@ -275,7 +276,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return labels
 
     @only_if(_check_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Data) -> np.ndarray:
         """Return the probabilities of the classes.
 
         With ``calibrate=`` a sigmoid or isotonic function, fitted to cross-fitted decision values,
@@ -315,7 +316,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return probabilities(np.column_stack(columns), multilabel=multilabel)
 
     @only_if(_check_sets)
-    def predict_set(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+    def predict_set(self, X: Data, alpha: float = 0.05) -> np.ndarray:
         """Return sets of classes that contain the true one with probability 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable.
@@ -390,7 +391,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         self.conformity_ = class_scores(self._probabilities(values.T), classes.codes)
 
     @only_if(_check_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Data) -> np.ndarray:
         """Return the logarithms of the probabilities.
 
         Parameters
@@ -597,7 +598,7 @@ class MKLClassifier(BaseClassifier):
     _calibrates_pairs: ClassVar[bool] = True
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLClassifier:
         """Fit the model.
 
@@ -641,7 +642,9 @@ class MKLClassifier(BaseClassifier):
         """Return C, and the factors of it that may be chosen on held-out folds."""
         return (1.0, FACTORS) if is_auto(self.C) else (float(self.C), (1.0,))
 
-    def _fit_labels(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> MKLClassifier:
+    def _fit_labels(
+        self, X: Data, y: object, sample_weight: object, groups: object
+    ) -> MKLClassifier:
         """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
         self._set_calibration_folds(groups, None, len(y))
@@ -652,7 +655,7 @@ class MKLClassifier(BaseClassifier):
         return self
 
     def _label_problems(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Data, y: Any, sample_weight: object
     ) -> tuple[list[Problem], np.ndarray]:
         """Return the problem of each label, and the labels as an array of 0 and 1."""
         y = np.asarray(y.toarray() if sp.issparse(y) else y)

@@ -242,7 +242,7 @@ class Fold:
         """Return the model, fitted to the training examples."""
         return model.fit(*self.train)
 
-    def score(self, model: Any, measure: Any) -> float:
+    def score(self, model: object, measure: object) -> float:
         """Return the score of a fitted model on the test examples."""
         return float(check_scoring(model, measure)(model, *self.test))
 
@@ -332,7 +332,7 @@ def _last(estimator: Any) -> Any:
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def _name_of(scoring: Any, estimator: BaseEstimator) -> str:
+def _name_of(scoring: object, estimator: BaseEstimator) -> str:
     if scoring is None:
         names = {"accuracy": "accuracy", "r2": "R^2", None: "concordance"}
         return names[_default_scoring(estimator)]

@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from ..engines import TrainingSet
 from ..engines.streamed import StreamedEngine
 from ..kernels.compose.member import Member
@@ -73,7 +74,13 @@ class FewKernels:
 
 
 def few_kernels(
-    estimator: Any, X: Any, y: Any, max_kernels: int, *, sample_weight: Any = None, swaps: int = 20
+    estimator: object,
+    X: Data,
+    y: object,
+    max_kernels: int,
+    *,
+    sample_weight: object = None,
+    swaps: int = 20,
 ) -> FewKernels:
     """Fit a model with at most `max_kernels` kernels, and bound its distance to the best one.
 

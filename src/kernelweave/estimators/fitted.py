@@ -189,7 +189,7 @@ class FittedEstimator(KernelParameters):
             )
         return found
 
-    def _added(self, X: Any) -> np.ndarray:
+    def _added(self, X: Data) -> np.ndarray:
         """Return the contributions of the kernels, shape (n, n_outputs, M)."""
         n_jobs = thread_count(self.n_jobs)
         return self._model.contributions(X, self._extrapolates, n_jobs=n_jobs)

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import as_number, is_whole
+from ..common.types import Data
 from ..kernels import RBF, Kernel
 from ..kernels.parameters import LEARNED
 from ..kernels.vector.gamma import median
@@ -219,7 +220,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         self.max_iter = max_iter
         self.factor = factor
 
-    def fit(self, X: Any, y: Any) -> MKLWidths:
+    def fit(self, X: Data, y: object) -> MKLWidths:
         """Learn widths and weights.
 
         Parameters
@@ -271,7 +272,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         if not 1 < as_number(self.factor) < np.inf:
             raise ValueError(f"factor must be a number > 1, not {self.factor!r}")
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Data) -> np.ndarray:
         """Return predictions for n examples, shape (n,).
 
         Parameters
@@ -286,7 +287,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         return predicted
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Data) -> np.ndarray:
         """Return decision values of n examples, shape (n,).
 
         Parameters
@@ -300,7 +301,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         values: np.ndarray = self._fitted.decision_function(X)
         return values
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Data, y: object) -> float:
         """Return the score of the fitted estimator: accuracy, or R^2.
 
         Parameters
@@ -370,7 +371,7 @@ def width_problem(estimator: Any, X: Any, y: Any, *, ard: bool) -> WidthProblem:
     return WidthProblem(estimator, kernels, X, y, columns, ard)
 
 
-def _columns(kernel: Any, width: int) -> np.ndarray | None:
+def _columns(kernel: object, width: int) -> np.ndarray | None:
     """Return the columns that a kernel with learned widths reads, None for other kernels."""
     if not isinstance(kernel, RBF) or kernel.gamma != LEARNED:
         return None

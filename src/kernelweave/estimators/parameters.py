@@ -98,7 +98,7 @@ def _all_positive(values: Any) -> bool:
     return _several(values) and all(_positive(value) for value in values)
 
 
-def _positive(value: Any) -> bool:
+def _positive(value: object) -> bool:
     return 0 < as_number(value) < np.inf
 
 
@@ -111,7 +111,7 @@ def _count(value: Any, least: int) -> bool:
     return is_whole(value) and value >= least
 
 
-def _class_weight(value: Any) -> bool:
+def _class_weight(value: object) -> bool:
     return value is None or isinstance(value, dict) or _is(value, "balanced")
 
 

@@ -70,7 +70,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return [losses.get(self.loss, "regressor", epsilon=float(width)) for width in widths]
 
     def _problems(
-        self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: Any
+        self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: object
     ) -> list[Problem]:
         """Return the problem of each target; costs have shape (n,) or (n_outputs, n)."""
         targets, problems = y.reshape(len(y), -1).T, []
@@ -200,7 +200,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         kept = np.append(np.flatnonzero(optima[0].alpha), engine.n)
         self.left_out_, self.conformity_ = models[kept], np.abs(residuals)[None]
 
-    def _jackknife(self, X: Any, alpha: float) -> np.ndarray:
+    def _jackknife(self, X: Data, alpha: float) -> np.ndarray:
         """Return the jackknife+ intervals of n examples, shape (n, 2)."""
         threads = thread_count(self.n_jobs)
         new = read_present(self._model, self._checked(X, reset=False), threads)

@@ -186,7 +186,7 @@ def _contains_row_numbers(X: Any) -> bool:
     return getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "iuf"
 
 
-def as_rows(kernels: Any, X: Any) -> Any:
+def as_rows(kernels: object, X: Data) -> Any:
     """Return row numbers, shape (n,), as a column (n, 1) if kernels contain matrices."""
     return (
         np.asarray(X)[:, None] if _contains_row_numbers(X) and _accept_row_numbers(kernels) else X

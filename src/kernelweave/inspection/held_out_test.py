@@ -26,6 +26,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from .bootstrap import Runs, permutation_p_values, run_fits, significant_names
 from .saved_fits import Fit, SavedFits
 
@@ -93,8 +94,8 @@ class HeldOutTest:
 
 def held_out_test(
     estimator: BaseEstimator,
-    X: Any,
-    y: Any,
+    X: Data,
+    y: object,
     *,
     n_permutations: int = 99,
     folds: int = 3,
@@ -184,7 +185,7 @@ class HeldOutRuns(Runs):
         return Fit(studentized(np.concatenate(parts)), tuple(fitted.kernel_names_))
 
 
-def agreement(fitted: Any, y: np.ndarray, added: np.ndarray) -> np.ndarray:
+def agreement(fitted: object, y: np.ndarray, added: np.ndarray) -> np.ndarray:
     """Return centred targets times centred contributions, shape (n, M) or (n, outputs, M).
 
     Parameters

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import is_whole, thread_count
+from ..common.types import Data
 from ..model.kernel_values import combined_values
 from .combined_kernel import read_examples
 from .words import fitted_model, output_of
@@ -66,7 +67,7 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
         self.target = target
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> MKLKernelPCA:
+    def fit(self, X: Data, y: object = None) -> MKLKernelPCA:
         """Fit the estimator unless it is fitted, then the components on X.
 
         Parameters
@@ -110,7 +111,7 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
         self.explained_ratio_ = self.eigenvalues_ / total if total > 0 else 0 * self.eigenvalues_
         return self
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Data) -> np.ndarray:
         """Return the coordinates of examples.
 
         Parameters

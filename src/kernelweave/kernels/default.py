@@ -208,7 +208,7 @@ def sequence_candidates(
     return candidates
 
 
-def _of_sequences(alphabet: Any) -> list[Kernel]:
+def _of_sequences(alphabet: object) -> list[Kernel]:
     """Return the first set of `sequence_candidates`."""
     return next(iter(sequence_candidates(alphabet, aligned=False).values()))
 

@@ -39,7 +39,7 @@ ROUNDING = 1e-4  # of closed-form quantities, relative to the largest value
 FAR = 10.0  # calibrators are compared up to this multiple of the decision values
 
 
-def calibration_agrees(model: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> bool:
+def calibration_agrees(model: MKLEstimator, X: Data, y: object, problems: list[Problem]) -> bool:
     """Return whether probabilities, sets, intervals and hazards are those of the training data.
 
     Parameters
@@ -62,7 +62,7 @@ def calibration_agrees(model: MKLEstimator, X: Any, y: Any, problems: list[Probl
     )
 
 
-def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> Any:
+def _calibrated_again(model: MKLEstimator, X: Data, y: object, problems: list[Problem]) -> Any:
     """Return a copy of an estimator with `ATTRIBUTES` that are computed from the training data."""
     again: Any = copy(model)
     for name in ATTRIBUTES:
@@ -77,7 +77,7 @@ def _calibrated_again(model: MKLEstimator, X: Any, y: Any, problems: list[Proble
     return again
 
 
-def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> None:
+def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) -> None:
     """Set the attributes that come from cross-fitting, from the model of an estimator."""
     fitted = again._model
     merged = None
@@ -101,7 +101,7 @@ def _calibrate(again: MKLEstimator, X: Any, y: Any, problems: list[Problem]) -> 
     again._after_fit(prepared, suited, engine, optima)
 
 
-def _calibrate_pairs(again: BaseClassifier, X: Any, y: Any, problems: list[Problem]) -> None:
+def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Problem]) -> None:
     """Set the attributes that come from cross-fitting of pairs of classes."""
     fitted, first = again._model, problems[0]
     costs = np.max([problem.C for problem in problems], axis=0)
@@ -130,7 +130,7 @@ def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
     return alpha
 
 
-def _targets(model: MKLEstimator, X: Data, y: Any) -> np.ndarray:
+def _targets(model: MKLEstimator, X: Data, y: object) -> np.ndarray:
     """Return a number for each example; different targets have different numbers."""
     if isinstance(model, BaseSurvival):
         return np.arange(len(as_survival(y)[0]))

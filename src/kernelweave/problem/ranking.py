@@ -79,7 +79,7 @@ class RankingRisk(JointRisk):
         """Cost of every example as an event, shape (n,)."""
         return np.where(self.event, self.C, 0.0)
 
-    def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
+    def value(self, F: np.ndarray, bias: object = 0.0) -> float:
         """Return the risk of outputs F, shape (n,); the bias makes no difference."""
         return self._parts(F)[0]
 

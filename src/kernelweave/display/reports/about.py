@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.types import Data
 from ...kernels.data.views import Views
 from ...sequences import Sequences
 from .section import Section
@@ -24,7 +25,7 @@ def about(X: Any, y: np.ndarray | None, groups: object) -> Section:
     return Section("Data", "", rows, [], {"examples": len(X)})
 
 
-def _columns(X: Any) -> list[list[str]]:
+def _columns(X: Data) -> list[list[str]]:
     if isinstance(X, Sequences):
         shortest, longest = int(X.lengths.min()), int(X.lengths.max())
         length = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"

@@ -70,7 +70,7 @@ class Section:
         return cls(**{**found, "figures": figures})
 
 
-def plain(values: Any) -> Any:
+def plain(values: object) -> Any:
     """Return numbers as JSON values with six significant digits; None if they are not finite."""
     found = np.asarray(values, dtype=float)
     if found.ndim:

@@ -204,7 +204,7 @@ def found(kernel: Any, kind: type[Found]) -> Found:
     return kernel.columns
 
 
-def choose(selection: Any, X: Data, name: str | None = None) -> Columns:
+def choose(selection: object, X: Data, name: str | None = None) -> Columns:
     """Return the columns of X that a selection refers to; `Columns` are returned unchanged.
 
     Parameters

@@ -116,7 +116,7 @@ def ranged(columns: Columns, X: Tabular) -> Ranged:
 
 
 def _column(
-    values: Any, label: str, numeric: bool
+    values: object, label: str, numeric: bool
 ) -> tuple[tuple[Any, ...] | None, float, float, float]:
     """Return the categories of a column (None if numeric), its minimum, factor and mean."""
     if not (numeric or contains_numbers(values, label)):

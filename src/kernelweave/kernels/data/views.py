@@ -189,7 +189,7 @@ def from_frame(X: Any) -> Views:
     return Views({str(block): X[block] for block in blocks}, index=list(X.index))
 
 
-def unmasked(table: Any) -> Any:
+def unmasked(table: object) -> Any:
     """Return a masked array with NaN for masked values; other tables are returned unchanged."""
     if not isinstance(table, np.ma.MaskedArray):
         return table
@@ -205,7 +205,7 @@ def _rows(name: str, table: Any) -> int:
     return int(table.shape[0]) if sp.issparse(table) or hasattr(table, "shape") else len(table)
 
 
-def _width(table: Any) -> int:
+def _width(table: object) -> int:
     if table is None:
         return 0
     shape: tuple[int, ...] = getattr(table, "shape", (0,))

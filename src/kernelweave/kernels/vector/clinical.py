@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Instruction
@@ -50,7 +49,7 @@ class Clinical(VectorKernel):
 
     quantity = "l1"
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: object) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)

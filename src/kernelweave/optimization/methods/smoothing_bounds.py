@@ -16,7 +16,7 @@ from ...common.numbers import as_number, as_numbers, as_positive
 
 
 def smoothed_optimality(
-    K: Any, C: float, a: Any, *, d: Any = None, eps: float = 0.0
+    K: Any, C: float, a: object, *, d: object = None, eps: float = 0.0
 ) -> tuple[float, float]:
     """Return the (eps1, eps2) that solutions of the smoothed problem have (theorem 1).
 
@@ -62,7 +62,7 @@ def smoothed_optimality(
     return eps1, float(eps + C * np.max(smoothing * rows / squares**2))
 
 
-def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: Any = None) -> float:
+def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: object = None) -> float:
     """Return the largest smoothing a_j that guarantees (eps1, eps2)-optimality (corollary 1).
 
     If no a_j is larger, and the smoothed problem is solved to a KKT violation of eps2 / 2, its
@@ -109,7 +109,7 @@ def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: Any = N
     return math.sqrt(min(first, second))
 
 
-def _row_sums(K: Any) -> np.ndarray:
+def _row_sums(K: object) -> np.ndarray:
     """Return M_j = max_u sum_v |K_j[u, v]|, shape (M,)."""
     matrices = as_numbers("K", K)
     if matrices.ndim != 3 or matrices.shape[1] != matrices.shape[2] or not matrices.size:
@@ -120,7 +120,7 @@ def _row_sums(K: Any) -> np.ndarray:
     return sums
 
 
-def _squares(d: Any, K: Any) -> np.ndarray:
+def _squares(d: object, K: Any) -> np.ndarray:
     """Return d_j^2, shape (M,)."""
     M = len(K)
     if d is None:
@@ -131,7 +131,7 @@ def _squares(d: Any, K: Any) -> np.ndarray:
     return np.square(scales)
 
 
-def _positive(name: str, value: Any) -> float:
+def _positive(name: str, value: object) -> float:
     number = as_number(value)
     if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
