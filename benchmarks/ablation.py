@@ -533,8 +533,8 @@ ABLATIONS = (
     ),
     planned(
         "less accurate subproblems with several kernels",
-        "optimization/plan.py: several_kernels",
-        tuning(several_kernels=0.1),
+        "optimization/plan.py: costly_changes",
+        tuning(costly_changes=0.1),
     ),
     # Engines.
     Choice(

@@ -101,7 +101,7 @@ def data(rng):
 # Families of kernels: new weights cost a pass over the support vectors, and single precision pays.
 FAMILY_SETS = WorkingSets(1000, free_weights=False, accuracy=0.3)
 DENSE_SETS = WorkingSets(1000, accuracy=0.3)
-STACKED_SETS = WorkingSets(1000, cached_values=True, accuracy=0.3)
+STACKED_SETS = WorkingSets(1000, cached_values=True, accuracy=0.1)
 ONE_KERNEL_SETS = WorkingSets(1000, accuracy=0.1)
 NEWTON = Newton(InnerHessian(300))
 COSTLY = replace(ACCURATE, outer_share=0.1)

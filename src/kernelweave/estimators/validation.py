@@ -73,14 +73,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         If X cannot be read by the kernels, or differs in its columns from the training data.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
-    if hasattr(X, "collect"):
-        raise ValueError("X is a lazy frame, whose rows are not known; pass X.collect()")
-    X = unpacked(X)
-    if _is_arrow_table(X):
-        X = X.to_pandas()
-    _refuse_matrices(X, estimator.kernels)
-    if getattr(X, "ndim", 2) == 3 and all_pairwise(estimator.kernels):
-        X = Grams(X)
+    X = _in_known_form(estimator.kernels, X)
     if isinstance(X, Views):
         _check_n_samples(X, least)
         if reset:
@@ -89,16 +82,35 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if is_frame(X):
         _check_names_differ(X)
         _check_feature_names(estimator, _with_names(X), reset=reset)
+    if is_frame(X) or isinstance(X, Sequences):
         _check_n_features(estimator, X, reset=reset)
         _check_n_samples(X, least)
-        return X
-    if isinstance(X, Sequences):
-        _check_n_samples(X, least)
-        _check_n_features(estimator, X, reset=reset)
         return X
     if _contains_texts(X):
         _check_n_samples(X, least)
         return X if named else _as_strings(X)
+    return _check_array(estimator, X, least, reset=reset)
+
+
+def _in_known_form(kernels: object, X: Any) -> Any:
+    """Return a lazy, Arrow or wrapped table in a form that kernels read, and others as they are."""
+    if hasattr(X, "collect"):
+        raise ValueError("X is a lazy frame, whose rows are not known; pass X.collect()")
+    X = unpacked(X)
+    if _is_arrow_table(X):
+        X = X.to_pandas()
+    _refuse_matrices(X, kernels)
+    if getattr(X, "ndim", 2) == 3 and all_pairwise(kernels):
+        return Grams(X)
+    return X
+
+
+def _check_array(estimator: BaseEstimator, X: Any, least: int, *, reset: bool) -> Any:
+    """Return an array or a sparse matrix of at least `least` rows as float64.
+
+    An array of objects that contains strings is returned as it is to default kernels.
+    """
+    named = estimator.kernels is not None
     X = as_rows(estimator.kernels, X) if named else X
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise ValueError(
@@ -118,15 +130,16 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
-        if not named:  # default kernels read columns of strings
-            X = np.asarray(X, dtype=object)
-            _refuse_mixed(X)
-            _check_n_features(estimator, X, reset=reset)
-            return X
-        raise ValueError(
-            f"X must contain numbers, but {error}; pass a DataFrame (pandas or polars) and select "
-            'the columns of each kernel: [RBF(columns=["age"]), BagOfWords(columns="notes")]'
-        ) from error
+        if named:
+            raise ValueError(
+                f"X must contain numbers, but {error}; pass a DataFrame (pandas or polars) and "
+                "select the columns of each kernel: "
+                '[RBF(columns=["age"]), BagOfWords(columns="notes")]'
+            ) from error
+        X = np.asarray(X, dtype=object)  # default kernels read columns of strings
+        _refuse_mixed(X)
+        _check_n_features(estimator, X, reset=reset)
+        return X
 
 
 def _is_arrow_table(X: Data) -> bool:

@@ -77,9 +77,9 @@ class PlanTuning:
         them; and bounds on that number, in units of the largest kernel block.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
-    one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the
-        largest one. With several kernels a changed alpha costs more, and less accurate solutions
-        change fewer of them.
+    cheap_changes, costly_changes : KKT violation to which a working set is solved, relative to the
+        largest one. With several kernels whose values are not cached a changed alpha costs more,
+        and less accurate solutions change fewer of them.
     response_kernels : number of kernels, times outputs, above which Newton steps are slower than
         analytic steps with such a risk: each kernel adds a linear system.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
@@ -95,8 +95,8 @@ class PlanTuning:
     hessian_share: float = 0.1
     hessian_blocks: tuple[float, float] = (0.3, 1.2)
     matrix_examples: int = 5000
-    one_kernel: float = 0.1
-    several_kernels: float = 0.3
+    cheap_changes: float = 0.1
+    costly_changes: float = 0.3
     response_kernels: int = 100
     sift_kernels: int = 300
     adapt: int = 3
@@ -517,7 +517,8 @@ class _Planner:
     @cached_property
     def _sets(self) -> WorkingSets:
         costs, tuning = self.costs, self.tuning
-        accuracy = tuning.one_kernel if self.M == 1 else tuning.several_kernels
+        cheap = self.M == 1 or costs.cached_values
+        accuracy = tuning.cheap_changes if cheap else tuning.costly_changes
         return WorkingSets(self._size, costs.free_weights, costs.cached_values, accuracy)
 
     @cached_property
