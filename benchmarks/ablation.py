@@ -41,7 +41,16 @@ from kernelweave.kernels import (
     WeightedDegree,
     per_feature,
 )
-from kernelweave.optimization import path, plan, solve, start, stopping, wrapper
+from kernelweave.optimization import (
+    engine_choice,
+    named_methods,
+    path,
+    plan,
+    solve,
+    start,
+    stopping,
+    wrapper,
+)
 from kernelweave.optimization import run as run_module
 from kernelweave.optimization.active_sets import ActiveSets
 from kernelweave.optimization.fallback import Fallback
@@ -80,8 +89,8 @@ NOTE = (
 )
 
 Fit = Callable[[], Any]
-Planner = plan._Planner
-PLAN, SELECT = Planner.plan, violations.Violations.select
+Case = plan.Case
+COMPOSE, SELECT = plan.compose, violations.Violations.select
 OUTPUTS_AT = family.FamilyEngine.outputs_at
 BEGIN = newton.Newton.begin
 
@@ -130,7 +139,7 @@ class Choice(Ablation):
 def planned(
     name: str,
     file: str,
-    change: Callable[[Planner], Planner] = lambda planner: planner,
+    change: Callable[[Case], Case] = lambda case: case,
     rewrite: Callable[[plan.Plan], plan.Plan] = lambda made: made,
     needed: str = "",
 ) -> Choice:
@@ -138,24 +147,24 @@ def planned(
 
     Parameters
     ----------
-    change : from the complete planner to one with other costs or another tuning.
+    change : from the complete case to one with other costs or another tuning.
     rewrite : from a plan to another composition.
     """
 
-    def without(planner: Planner, engine: str) -> plan.Plan:
-        return rewrite(PLAN(change(planner), engine))
+    def without(case: Case, engine: str) -> plan.Plan:
+        return rewrite(COMPOSE(change(case), engine))
 
-    return Choice(name, file, ((Planner, "plan", without),), needed)
+    return Choice(name, file, ((plan, "compose", without),), needed)
 
 
-def costs(**others: Any) -> Callable[[Planner], Planner]:
+def costs(**others: Any) -> Callable[[Case], Case]:
     """Return a change of the costs of the engine."""
-    return lambda planner: replace(planner, costs=replace(planner.costs, **others))
+    return lambda case: replace(case, costs=replace(case.costs, **others))
 
 
-def tuning(**others: Any) -> Callable[[Planner], Planner]:
+def tuning(**others: Any) -> Callable[[Case], Case]:
     """Return a change of the thresholds of the plan."""
-    return lambda planner: replace(planner, tuning=replace(planner.tuning, **others))
+    return lambda case: replace(case, tuning=replace(case.tuning, **others))
 
 
 def each(kind: type | tuple[type, ...], change: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -219,7 +228,7 @@ def trace(fit: Fit, ablations: tuple[Ablation, ...]) -> Trace:
         return chosen
 
     with (
-        mock.patch.object(estimator_base, "choose_engine", compared(plan.choose_engine)),
+        mock.patch.object(estimator_base, "choose_engine", compared(engine_choice.choose_engine)),
         mock.patch.object(estimator_fit, "make_plan", compared(plan.make_plan)),
         warnings.catch_warnings(),
     ):
@@ -279,19 +288,19 @@ def _no_iterations(problem: Any) -> Iterator[np.ndarray]:
     return iter(())
 
 
-def _with_products(**others: str) -> Callable[[Planner], Planner]:
+def _with_products(**others: str) -> Callable[[Case], Case]:
     """Return a change of the cost of products, such as cheap="none", for losses but the logistic.
 
     The logistic loss has Newton-CG, an ablation of its own.
     """
 
-    def change(planner: Planner) -> Planner:
-        if planner.problem.term.is_entropy:
-            return planner
-        products, of_parts = planner.costs.products, planner.costs.part_products
+    def change(case: Case) -> Case:
+        if case.problem.term.is_entropy:
+            return case
+        products, of_parts = case.costs.products, case.costs.part_products
         return costs(
             products=others.get(products, products), part_products=others.get(of_parts, of_parts)
-        )(planner)
+        )(case)
 
     return change
 
@@ -345,12 +354,12 @@ ABLATIONS = (
     ),
     planned(
         "conjugate gradients for bounded losses (kept for the squared loss)",
-        "optimization/plan.py: _inner",
+        "optimization/plan.py: INNER",
         _with_products(cheap="linear"),
     ),
     planned(
         "conjugate gradients for the squared loss on linear kernels",
-        "optimization/plan.py: _inner",
+        "optimization/plan.py: INNER",
         _with_products(linear="none"),
     ),
     Ablation(
@@ -599,7 +608,7 @@ ABLATIONS = (
     Choice(
         "streamed engine and sifting",
         "engines/streamed.py, optimization/methods/sifting.py",
-        ((plan.Trained, "streams", _value(False)), (skm.SKM, "streams", _value(False))),
+        ((named_methods.Trained, "streams", _value(False)), (skm.SKM, "streams", _value(False))),
     ),
     Ablation(
         "first kernels of sifting from a sample of examples",

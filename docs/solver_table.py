@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelweave.norms import Block, Elliptic, Lp, Norm
 from kernelweave.optimization.methods.base import Method
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),

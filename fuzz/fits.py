@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import kernelweave as kw
 from kernelweave import losses, norms
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 
 from .certificates import check_certificate
 from .choices import Choices

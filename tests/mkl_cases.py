@@ -12,7 +12,8 @@ from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, WeightedDegree
 from kernelweave.optimization.inner.working_sets import WorkingSets
-from kernelweave.optimization.plan import Options, find_method, make_plan
+from kernelweave.optimization.named_methods import find_method
+from kernelweave.optimization.plan import Options, make_plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem

@@ -14,7 +14,9 @@ import kernelweave
 from kernelweave.engines.costs import EngineCosts
 from kernelweave.losses import Hinge, Logistic, Squared, SquaredHinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.plan import AUTO, Options
+from kernelweave.optimization import plan
+from kernelweave.optimization.named_methods import AUTO
+from kernelweave.optimization.plan import Case, Options
 from kernelweave.problem.problem import Problem
 
 FAST, SLOW = Run(1.0, True), Run(2.0, True)
@@ -31,11 +33,11 @@ COSTS = (
         separate_products=True,
     ),
 )
-OF_PLANS = [one for one in ABLATIONS if one.patches[0][:2] == (ablation.Planner, "plan")]
+OF_PLANS = [one for one in ABLATIONS if one.patches[0][:2] == (plan, "compose")]
 
 
-def planners():
-    """Yield planners of problems that differ in loss, norm, engine, examples and kernels."""
+def cases():
+    """Yield problems that differ in loss, norm, engine, examples and kernels."""
     y = np.array([-1.0, 1.0])
     for loss, p, costs, n, M in product(
         (Hinge(), SquaredHinge(), Squared(), Logistic()),
@@ -45,7 +47,7 @@ def planners():
         (1, 5, 501),
     ):
         problem = Problem.of(loss, Lp(p), y, np.ones(2))
-        yield ablation.Planner(AUTO, problem, costs, n, M, Options())
+        yield Case(AUTO, problem, costs, n, M, Options())
 
 
 def state(patches):
@@ -65,7 +67,7 @@ def test_ablation_replaces_attributes_and_restores_them(one):
 @pytest.mark.parametrize("one", OF_PLANS, ids=lambda one: one.name)
 def test_ablation_of_a_choice_changes_some_plans_and_not_all(one):
     def plans():
-        return [planner.plan("engine") for planner in planners()]
+        return [plan.compose(case, "engine") for case in cases()]
 
     complete = plans()
     with one.off():

@@ -17,7 +17,8 @@ from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
 from kernelweave.optimization.active_sets import ActiveSetTuning
-from kernelweave.optimization.plan import PlanTuning, find_method, make_plan
+from kernelweave.optimization.named_methods import find_method
+from kernelweave.optimization.plan import PlanTuning, make_plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kernelweave.cli import main
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")

@@ -9,7 +9,7 @@ from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms,
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
 from kernelweave.optimization.methods.mwu import MWU
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 from kernelweave.problem.problem import Problem
 
 TWO_STAGE = [name for name, method in METHODS.items() if method.first_stage is not None]

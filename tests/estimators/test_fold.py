@@ -12,7 +12,8 @@ from kernelweave.estimators.fold import Fold
 from kernelweave.kernels import RBF, Linear
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.named_methods import find_method
+from kernelweave.optimization.plan import make_plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem

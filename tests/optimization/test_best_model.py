@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLRegressor, kernels, verify
 from kernelweave.optimization.best_model import BestModel
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 from kernelweave.optimization.run import Run
 from kernelweave.problem.certificate import Certificate
 

@@ -14,7 +14,7 @@ from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import RBF
 from kernelweave.optimization.methods.mwu import MWU
 from kernelweave.optimization.methods.skm import SKM
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 
 NO_TIME = 1e-9
 HARD = {"C": 1e4, "tol": 1e-9, "max_time": NO_TIME}

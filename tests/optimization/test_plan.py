@@ -30,6 +30,7 @@ from kernelweave.kernels import (
     per_feature,
 )
 from kernelweave.optimization.active_sets import ActiveSets
+from kernelweave.optimization.engine_choice import suited_norm
 from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.joint_gradients import JointDescent
@@ -44,15 +45,8 @@ from kernelweave.optimization.methods.mwu import MWU, MWURounds
 from kernelweave.optimization.methods.qcqp import QCQP
 from kernelweave.optimization.methods.sifting import SiftedKernels
 from kernelweave.optimization.methods.skm import SKM, SiftedSKM
-from kernelweave.optimization.plan import (
-    AUTO,
-    METHODS,
-    Options,
-    Plan,
-    find_method,
-    make_plan,
-    suited_norm,
-)
+from kernelweave.optimization.named_methods import AUTO, METHODS, find_method
+from kernelweave.optimization.plan import Options, Plan, make_plan
 from kernelweave.optimization.single_precision import OnlySinglePrecision, SinglePrecision
 from kernelweave.optimization.sparsity import DropSmallWeights
 from kernelweave.optimization.start import ActiveSetStart, Sample, Uniform

@@ -14,7 +14,7 @@ from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF, Polynomial
 from kernelweave.norms import Fixed
 from kernelweave.optimization.methods.mwu import MWU
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 from kernelweave.problem.problem import Problem
 
 N, C, NU = 40, 2.0, 0.3

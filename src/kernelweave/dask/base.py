@@ -20,8 +20,8 @@ from ..estimators.validation import check_examples
 from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare
 from ..kernels.data.inputs import is_numeric_array
+from ..optimization.engine_choice import Workload
 from ..optimization.log import Progress
-from ..optimization.plan import Workload
 from ..optimization.progress import Watch, live_line
 from ..optimization.time_left import TimeLeft
 from .cluster import Cluster

@@ -351,7 +351,7 @@ class Engine(ABC):
         return delta
 
     def _cannot(self, what: str) -> TypeError:
-        return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")
+        return TypeError(f"{type(self).__name__} cannot {what}; the plan needs another engine")
 
 
 @runtime_checkable

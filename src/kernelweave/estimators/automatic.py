@@ -20,7 +20,8 @@ from sklearn.base import is_classifier
 from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..kernels import Kernel
-from ..optimization.plan import Workload, find_method
+from ..optimization.engine_choice import Workload
+from ..optimization.named_methods import find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
 from .held_out_sample import HeldOutSample, trial_of

@@ -23,7 +23,7 @@ from ..kernels.default_of_views import candidates_of_views, default_of_views
 from ..model.model import Model
 from ..norms import Elliptic
 from ..optimization.convergence import warn_of
-from ..optimization.plan import ENGINES, Workload, choose_engine
+from ..optimization.engine_choice import ENGINES, Workload, choose_engine
 from ..optimization.progress import Watch, live_line
 from ..optimization.result import Result
 from ..optimization.time_left import TimeLeft

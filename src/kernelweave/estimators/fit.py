@@ -14,7 +14,8 @@ from ..engines import Engine
 from ..kernels import Kernel
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key
 from ..optimization.best_model import BestModel
-from ..optimization.plan import Options, Plan, find_method, make_plan
+from ..optimization.named_methods import find_method
+from ..optimization.plan import Options, Plan, make_plan
 from ..optimization.progress import Watch
 from ..optimization.result import Result
 from ..optimization.run import Run

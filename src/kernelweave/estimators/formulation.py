@@ -20,8 +20,9 @@ from ..kernels import Kernel
 from ..losses import Loss
 from ..model.files.checkpoint import try_out
 from ..norms import Norm
+from ..optimization.engine_choice import Workload
 from ..optimization.methods.base import Method
-from ..optimization.plan import Workload, find_method
+from ..optimization.named_methods import find_method
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem

@@ -26,7 +26,8 @@ from ..kernels.compile.normalized_kernels import weighted
 from ..kernels.compile.program import CompiledKernels
 from ..model.model import Model
 from ..norms import Lp
-from ..optimization.plan import Workload, find_method
+from ..optimization.engine_choice import Workload
+from ..optimization.named_methods import find_method
 from ..problem.problem import Problem
 from .fold import FoldTrainer, without
 from .held_out_sample import HeldOutSample, trial_of

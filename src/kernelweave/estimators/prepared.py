@@ -10,7 +10,7 @@ from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels
 from ..kernels.compile.examples import Examples
 from ..norms import Norm
-from ..optimization.plan import suited_norm
+from ..optimization.engine_choice import suited_norm
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 

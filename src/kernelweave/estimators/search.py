@@ -24,7 +24,8 @@ from ..common.warnings import warn
 from ..engines import Engine
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
-from ..optimization.plan import Workload, find_method
+from ..optimization.engine_choice import Workload
+from ..optimization.named_methods import find_method
 from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem

@@ -23,7 +23,8 @@ from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
 from ..kernels.compile.examples import Reading
-from ..optimization.plan import Workload, find_method
+from ..optimization.engine_choice import Workload
+from ..optimization.named_methods import find_method
 from .model import Model
 
 if TYPE_CHECKING:

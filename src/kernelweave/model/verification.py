@@ -29,7 +29,7 @@ from ..kernels.compile.examples import Reading
 from ..kernels.compile.normalized_kernels import FromMean
 from ..kernels.data.absent import absent_of_members, completed, each_kernel
 from ..norms import Fixed, as_norm
-from ..optimization.plan import find_method
+from ..optimization.named_methods import find_method
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
 from .model import Model, spread, view_numbers

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.optimization.methods import qcqp
 from kernelweave.optimization.methods.polish import Point, polish
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve as solve_by_plan
 from kernelweave.problem.problem import Problem

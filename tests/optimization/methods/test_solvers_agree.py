@@ -9,7 +9,7 @@ import pytest
 
 from kernelweave import MKLClassifier, kernels
 from kernelweave.datasets import make_sparse_to_uniform
-from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.named_methods import METHODS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 ROADS = ("skm", "cutting-plane", "level", "gradient", "simplemkl")

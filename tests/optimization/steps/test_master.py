@@ -8,14 +8,20 @@ from kernelweave import losses, norms
 from kernelweave.common.core import _core
 from kernelweave.engines.costs import EngineCosts
 from kernelweave.optimization.iterate import Iterate
-from kernelweave.optimization.plan import METHODS, make_plan
+from kernelweave.optimization.named_methods import METHODS
+from kernelweave.optimization.plan import make_plan
+from kernelweave.optimization.steps.analytic import Analytic
+from kernelweave.optimization.steps.base import MOST_WEIGHTS
+from kernelweave.optimization.steps.cutting_plane import CuttingPlane
+from kernelweave.optimization.steps.gradient import Gradient
+from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.steps.level import Level
 from kernelweave.optimization.steps.master import (
-    MOST_WEIGHTS,
     MasterTuning,
     least_weights,
     model_minimum,
-    refuse_many,
 )
+from kernelweave.optimization.steps.newton import Newton
 from kernelweave.problem.problem import Problem
 
 M = 4
@@ -85,14 +91,15 @@ def test_matrices_of_very_many_weights_are_refused_before_anything_is_computed(n
 
 
 def test_matrices_are_refused_by_step_and_norm():
-    few = [("level", norms.Lp(1)), ("cutting plane", norms.Lp(2)), ("newton", norms.Lp(2))]
-    many = [(step, norms.Lp(1)) for step in ("cutting plane", "newton", "gradient", None)]
-    many.append(("analytic", norms.Lp(2)))
-    assert all(refuse_many(*one, MOST_WEIGHTS) is None for one in few)
-    assert all(refuse_many(*one, 10**6) is None for one in many)
-    for one in few:
+    newton = Newton(InnerHessian(300))
+    few = [(Level(), norms.Lp(1)), (CuttingPlane(), norms.Lp(2)), (newton, norms.Lp(2))]
+    many = [(step, norms.Lp(1)) for step in (CuttingPlane(), newton, Gradient())]
+    many.append((Analytic(), norms.Lp(2)))
+    assert all(step.refuse_many(norm, MOST_WEIGHTS) is None for step, norm in few)
+    assert all(step.refuse_many(norm, 10**6) is None for step, norm in many)
+    for step, norm in few:
         with pytest.raises(ValueError, match="at most 5,000 kernels"):
-            refuse_many(*one, MOST_WEIGHTS + 1)
+            step.refuse_many(norm, MOST_WEIGHTS + 1)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])

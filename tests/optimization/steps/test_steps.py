@@ -10,7 +10,7 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.optimization.iterate import Iterate
-from kernelweave.optimization.plan import METHODS, find_method
+from kernelweave.optimization.named_methods import METHODS, find_method
 from kernelweave.optimization.steps.analytic import Analytic, AnalyticSteps, AnalyticTuning
 from kernelweave.optimization.steps.gradient import reduced_direction
 from kernelweave.optimization.steps.newton import NewtonSteps

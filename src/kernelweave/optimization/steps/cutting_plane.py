@@ -38,6 +38,9 @@ class CuttingPlane(WeightStep):
     def begin(self, problem: Problem, engine: Engine) -> Step:
         return CuttingPlaneSteps(problem.norm)
 
+    def needs_matrices(self, norm: Norm) -> bool:
+        return not norm.is_sparse  # at p = 1 cuts are rows of a linear program
+
 
 class CuttingPlaneSteps:
     """The cutting plane steps of one fit: minimise the largest cut over the feasible weights.

@@ -46,6 +46,9 @@ class Level(WeightStep):
     def begin(self, problem: Problem, engine: Engine) -> Step:
         return LevelSteps(problem.norm, self.tuning)
 
+    def needs_matrices(self, norm: Norm) -> bool:
+        return True
+
 
 class LevelSteps:
     """The level method on one fit: cuts so far, and the best primal value.

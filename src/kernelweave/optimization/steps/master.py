@@ -28,8 +28,6 @@ from ...norms import Norm
 from ..iterate import Iterate
 from ..kkt_system import longest_step
 
-MOST_WEIGHTS = 5000  # largest M with M x M matrices: several fit in memory, and take minutes
-
 
 @dataclass(frozen=True)
 class MasterTuning:
@@ -227,27 +225,6 @@ class _Point:
         step: np.ndarray
         _, step, failed = dposv(system, right)  # half the time of cho_factor
         return None if failed else step  # failed: not positive definite, or not finite
-
-
-def refuse_many(step: str | None, norm: Norm, M: int) -> None:
-    """Raise ValueError if a weight step needs M x M matrices for too many kernels.
-
-    At p = 1 cutting planes are rows of a linear program, and Newton steps move few weights at once.
-
-    Parameters
-    ----------
-    step : str or None
-        Name of the weight step.
-    norm : Norm
-    M : int
-        Number of kernels.
-    """
-    needs_matrices = step == "level" or (step in ("cutting plane", "newton") and not norm.is_sparse)
-    if needs_matrices and M > MOST_WEIGHTS:
-        raise ValueError(
-            f"solver: {step} steps need matrices of {M:,} x {M:,} numbers for {M:,} kernels, but "
-            f'at most {MOST_WEIGHTS:,} kernels are supported; use solver="auto"'
-        )
 
 
 def least_weights(

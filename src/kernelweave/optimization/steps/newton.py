@@ -90,6 +90,9 @@ class Newton(WeightStep):
     def begin(self, problem: Problem, engine: Engine) -> Step:
         return NewtonSteps(problem.norm, partial(self.curvature, problem, engine), self.tuning)
 
+    def needs_matrices(self, norm: Norm) -> bool:
+        return not norm.is_sparse  # at p = 1 few weights move at once
+
 
 class NewtonSteps:
     """Newton's method in the weights, within a trust region.
