@@ -116,7 +116,7 @@ def test_learns(features, rng):
         ({"n_components": 0}, "n_components must be an integer >= 1"),
         ({"loss": "logistic"}, "loss must be 'hinge' or 'squared_hinge'"),
         ({"features": "fourier"}, "normalize must be 'unit' or None"),
-        ({"features": "fourier", "normalize": None}, r"requires RBF kernels, not 'Linear'"),
+        ({"features": "fourier", "normalize": None}, r"requires RBF kernels, got 'Linear'"),
         ({"C": -1.0}, "C must be a finite number above 0"),
     ],
 )

@@ -37,7 +37,7 @@ def frame(categories):
 BAD = {
     "columns in chunks": (lambda: rows().rechunk({1: 2}), r"columns into 2 chunks.*rechunk"),
     "unknown sizes": (lambda: (x := rows())[x[:, 0] > 0], "compute_chunk_sizes"),
-    "an array": (lambda: np.ones((100, 4)), "must be a Dask array.*not a ndarray.*MKLClassifier"),
+    "an array": (lambda: np.ones((100, 4)), "must be a Dask array.*got a ndarray.*MKLClassifier"),
     "NaN": (lambda: with_value(np.nan), "partition 2: Input X contains NaN in column 1"),
     "infinity": (lambda: with_value(np.inf), "partition 2: Input X contains infinity"),
     "too large": (lambda: with_value(1e200), "overflows"),
@@ -80,7 +80,7 @@ def test_similarities_to_examples_elsewhere(client):
 def test_no_client():
     with pytest.raises(ValueError, match=r"no current Dask client.*client="):
         DaskMKLClassifier(RBF(0.1)).fit(rows(), Y)
-    with pytest.raises(ValueError, match=r"must be a distributed\.Client, not a str"):
+    with pytest.raises(ValueError, match=r"must be a distributed\.Client, got a str"):
         DaskMKLClassifier(RBF(0.1), client="tcp://here").fit(rows(), Y)
 
 

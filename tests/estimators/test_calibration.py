@@ -270,7 +270,7 @@ def test_methods_need_calibration():
     regressor, classifier = MKLRegressor(RBF(0.1)), MKLClassifier(RBF(0.1))
     with pytest.raises(AttributeError) as error:
         regressor.fit(X, y).predict_interval(X)
-    assert "calibrate='residuals'" in str(error.value.__cause__)
+    assert "calibrate='residuals'" in str(error.value)
     classifier.fit(X, y > 150)
     for name in ("predict_proba", "predict_set"):
         assert not hasattr(classifier, name)

@@ -83,7 +83,7 @@ def test_files_that_are_cut_or_damaged_are_answered(genome, tmp_path, rng):
         with contextlib.suppress(ValueError):
             read_sequences(path)
     path.write_bytes(data[:4] + b"\7" + data[5:])
-    with pytest.raises(ValueError, match="version 0 or 1, not 7"):
+    with pytest.raises(ValueError, match="version 0 or 1, got 7"):
         read_sequences(path)
 
 

@@ -263,7 +263,7 @@ def test_threads_look_up_the_same(rng):
         (lambda: WeightStore("dna"), "kernel must be Spectrum"),
         (lambda: WeightStore(Spectrum([1, 2])), "no family"),
         (lambda: WeightStore(Spectrum(2, store="rows")), "has no weight store"),
-        (lambda: Spectrum(2, store="tree"), "store must be one of .*'hash'.*, not 'tree'"),
+        (lambda: Spectrum(2, store="tree"), "store must be one of .*'hash'.*, got 'tree'"),
         (lambda: Spectrum(2, store="suffix", both_strands=True), "does not support both_strands"),
         (lambda: Spectrum(15, store="table"), "but there are 4\\^15"),
         (lambda: WeightStore(Spectrum(2)).add(["ACGT"], [1, 2]), "delta must be 1 finite"),

@@ -182,7 +182,7 @@ def _members(kernel: Kernel) -> list[tuple[Encoded, float]]:
     """Return the columns and the gamma of each member of a resolved RBF kernel or family."""
     if not isinstance(kernel, RBF):
         raise ValueError(
-            f"features='fourier' requires RBF kernels, not {kernel.names[0]!r}; "
+            f"features='fourier' requires RBF kernels, got {kernel.names[0]!r}; "
             "features='nystroem' accepts all kernels"
         )
     return [(found(kernel, Encoded), member["gamma"]) for member in kernel.members]

@@ -196,7 +196,7 @@ def _norm(value: Any) -> float:
     try:
         return float(value)
     except ValueError:
-        raise ValueError(f"--norm must be a number of at least 1, or inf, not {value!r}") from None
+        raise ValueError(f"--norm must be a number of at least 1, or inf, got {value!r}") from None
 
 
 def make_estimator(options: Options, data: Data) -> Any:

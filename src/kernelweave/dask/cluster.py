@@ -218,7 +218,7 @@ def _running(client: Client | None) -> Client:
                 "for this machine or Client('tcp://address:8786') for a cluster, or pass client="
             ) from None
     if not isinstance(client, Client):
-        raise ValueError(f"client must be a distributed.Client, not a {type(client).__name__}")
+        raise ValueError(f"client must be a distributed.Client, got a {type(client).__name__}")
     if client.asynchronous:
         raise ValueError("client must be synchronous, got Client(asynchronous=True)")
     if client.status != "running":

@@ -89,7 +89,7 @@ def partitions(X: Data, name: str = "X") -> list[Delayed]:
     if isinstance(X, Bag) or hasattr(X, "to_delayed"):  # bags, frames and series
         return list(X.to_delayed())
     raise ValueError(
-        f"{name} must be {ACCEPTED}, not a {type(X).__name__}; for data in local memory use the "
+        f"{name} must be {ACCEPTED}, got a {type(X).__name__}; for data in local memory use the "
         "local estimators, such as MKLClassifier"
     )
 

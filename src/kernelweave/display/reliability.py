@@ -112,7 +112,7 @@ class ReliabilityDisplay:
         if target is None and len(classes) == 2:
             target = classes[1]
         if target not in classes:
-            raise ValueError(f"target must be one of the classes {classes}, not {target!r}")
+            raise ValueError(f"target must be one of the classes {classes}, got {target!r}")
         p = estimator.predict_proba(X)[:, classes.index(target)]
         return cls(np.asarray(y) == target, p, n_bins, str(target)).plot(ax)
 

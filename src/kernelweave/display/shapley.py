@@ -185,7 +185,7 @@ class WaterfallDisplay:
         self.values = _of_one_output(values)
         if not -len(values) <= example < len(values):
             raise ValueError(
-                f"example must be a position among {len(values)} examples, not {example!r}"
+                f"example must be a position among {len(values)} examples, got {example!r}"
             )
         self.example = example
         self.most = _checked_most(most)
@@ -296,7 +296,7 @@ def _of_one_output(values: ShapleyValues) -> ShapleyValues:
 
 def _checked_most(most: int) -> int:
     if most < 1:
-        raise ValueError(f"most must be at least 1, not {most!r}")
+        raise ValueError(f"most must be at least 1, got {most!r}")
     return most
 
 

@@ -268,9 +268,9 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
     def _check(self) -> None:
         for name in ("starts", "max_iter"):
             if not is_whole(getattr(self, name)) or getattr(self, name) < 1:
-                raise ValueError(f"{name} must be an integer >= 1, not {getattr(self, name)!r}")
+                raise ValueError(f"{name} must be an integer >= 1, got {getattr(self, name)!r}")
         if not 1 < as_number(self.factor) < np.inf:
-            raise ValueError(f"factor must be a number > 1, not {self.factor!r}")
+            raise ValueError(f"factor must be a number > 1, got {self.factor!r}")
 
     def predict(self, X: Data) -> np.ndarray:
         """Return predictions for n examples, shape (n,).
@@ -346,7 +346,7 @@ def width_problem(estimator: Any, X: Any, y: Any, *, ard: bool) -> WidthProblem:
     X, y = np.asarray(X, dtype=float), np.asarray(y)
     if X.ndim != 2 or y.shape != (len(X),):
         raise ValueError(
-            f"X must be an array of shape (n, d) and y of shape (n,), not {X.shape} and {y.shape}"
+            f"X must be an array of shape (n, d) and y of shape (n,), got {X.shape} and {y.shape}"
         )
     if is_classifier(estimator) and len(np.unique(y)) != 2:
         raise ValueError(
@@ -366,7 +366,7 @@ def width_problem(estimator: Any, X: Any, y: Any, *, ard: bool) -> WidthProblem:
     if all(one is None for one in columns):
         raise ValueError(
             f"{name}: no kernel has learned widths; pass kernels=RBF(gamma='learn'), or a list of "
-            f"kernels with such ones, not {given!r}"
+            f"kernels with such ones, got {given!r}"
         )
     return WidthProblem(estimator, kernels, X, y, columns, ard)
 
@@ -383,5 +383,5 @@ def _columns(kernel: object, width: int) -> np.ndarray | None:
     except IndexError:
         raise ValueError(
             f"RBF: columns of a kernel with gamma='learn' must be integers below {width} or a "
-            f"slice, not {chosen!r}"
+            f"slice, got {chosen!r}"
         ) from None

@@ -190,7 +190,7 @@ class BaseSurvival(MKLEstimator):
         if not 0 < len(times) == len(hazard):
             raise ValueError(
                 "event_times_ and cumulative_baseline_hazard_ must have one length of at least 1, "
-                f"not {len(times)} and {len(hazard)}"
+                f"got {len(times)} and {len(hazard)}"
             )
         if not np.all(steps := np.diff(times) > 0):
             k = int(np.argmin(steps))

@@ -190,7 +190,7 @@ def permutation_p_values(
 def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
     """Return p-values corrected for multiple tests, separately for each class."""
     if correction not in CORRECTIONS or correction == "max":
-        raise ValueError(f"correction must be one of {list(CORRECTIONS)}, not {correction!r}")
+        raise ValueError(f"correction must be one of {list(CORRECTIONS)}, got {correction!r}")
     if correction is None:
         return p_values
     if correction == "bonferroni":
@@ -266,7 +266,7 @@ def bootstrap_weights(
     """
     for name, value, least in (("n", n, 1), ("n_permutations", n_permutations, 0)):
         if value is not None and (not is_whole(value) or value < least):
-            raise ValueError(f"{name} must be an integer >= {least}, not {value!r}")
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(
             f"{type(estimator).__name__}.fit must accept sample_weight; pass an estimator that does"

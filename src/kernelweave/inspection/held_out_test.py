@@ -149,7 +149,7 @@ def held_out_test(
     """
     for name, value, least in (("n_permutations", n_permutations, 1), ("folds", folds, 2)):
         if not is_whole(value) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, not {value!r}")
+            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
     runs = HeldOutRuns(estimator, X, y, None, int(random_state), int(folds))
     tasks = [("all", 0), *(("permuted", number) for number in range(n_permutations))]
     folder = None if checkpoint is None else SavedFits(Path(checkpoint), runs.key)

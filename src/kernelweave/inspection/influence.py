@@ -91,7 +91,7 @@ def influential_examples(
     (3, 5)
     """
     if not is_whole(k) or k < 1:
-        raise ValueError(f"k must be an integer >= 1, not {k!r}")
+        raise ValueError(f"k must be an integer >= 1, got {k!r}")
     fitted, output = fitted_model(model), output_of(model, target)
     estimator = getattr(model, "best_estimator_", model)
     X = check_examples(estimator, X, reset=False)

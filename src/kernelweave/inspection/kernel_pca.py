@@ -98,7 +98,7 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
             n = self._examples.n
             if not is_whole(self.n_components) or not 1 <= self.n_components <= n:
                 raise ValueError(
-                    f"n_components must be an integer from 1 to {n}, the number of examples, not "
+                    f"n_components must be an integer from 1 to {n}, the number of examples, got "
                     f"{self.n_components!r}"
                 )
             kernel = combined_values(

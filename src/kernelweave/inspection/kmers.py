@@ -293,14 +293,14 @@ def _checked_positions(words: PositionalWords, positions: Any, k: int) -> tuple[
     if not (is_whole(start) and is_whole(stop)) or not 0 <= start <= stop - k <= words.length - k:
         raise ValueError(
             f"positions must be (start, stop) with room for {k} letters between 0 and "
-            f"{words.length}, the length of the sequences, not {positions!r}"
+            f"{words.length}, the length of the sequences, got {positions!r}"
         )
     return int(start), int(stop)
 
 
 def _count(n: int) -> int:
     if not is_whole(n) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, not {n!r}")
+        raise ValueError(f"n must be an integer >= 1, got {n!r}")
     return int(n)
 
 

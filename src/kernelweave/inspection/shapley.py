@@ -107,7 +107,7 @@ weighted by k-means>
             return self
         if output not in self.output_names:
             raise ValueError(
-                f"output must be one of {list(self.output_names)}, not {output!r}: there is a "
+                f"output must be one of {list(self.output_names)}, got {output!r}: there is a "
                 "decision function for each"
             )
         at = list(self.output_names).index(output)
@@ -218,11 +218,11 @@ def shapley(
     (10, 2)
     """
     if by not in BY:
-        raise ValueError(f"by must be one of {list(BY)}, not {by!r}")
+        raise ValueError(f"by must be one of {list(BY)}, got {by!r}")
     if groups is not None and by != "feature":
         raise ValueError(f'groups: columns are grouped with by="feature" only, not by={by!r}')
     if n_background is not None and (not is_whole(n_background) or n_background < 1):
-        raise ValueError(f"n_background must be an integer >= 1 or None, not {n_background!r}")
+        raise ValueError(f"n_background must be an integer >= 1 or None, got {n_background!r}")
     fitted, estimator = fitted_model(model), getattr(model, "best_estimator_", model)
     threads = thread_count(n_jobs)
     if not isinstance(estimator, Model):

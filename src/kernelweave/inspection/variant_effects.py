@@ -90,7 +90,7 @@ def variant_effects(
     """
     check_is_fitted(model)
     if not is_whole(indels) or indels < 0:
-        raise ValueError(f"indels must be an integer >= 0, not {indels!r}")
+        raise ValueError(f"indels must be an integer >= 0, got {indels!r}")
     sequences = as_sequences(X, alphabet)
     letters = sequences.alphabet.letters.decode("latin-1")
     shape = (sequences.n, len(letters), int(sequences.lengths.max()))

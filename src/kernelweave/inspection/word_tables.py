@@ -81,7 +81,7 @@ def chances_of(alphabet: Alphabet, background: object) -> np.ndarray:
     if wrong or not abs(chances.sum() - 1) < 1e-6:
         raise ValueError(
             f"background must be {letters} probabilities that sum to 1, for the letters "
-            f"{alphabet.letters.decode('latin-1')}, not {background!r}"
+            f"{alphabet.letters.decode('latin-1')}, got {background!r}"
         )
     scaled: np.ndarray = chances / chances.sum()
     return scaled
@@ -91,6 +91,6 @@ def checked_k(words: PositionalWords, k: int) -> int:
     """Return k as an integer; raise ValueError unless 1 <= k <= length of the sequences."""
     if not is_whole(k) or not 1 <= k <= words.length:
         raise ValueError(
-            f"k must be between 1 and {words.length}, the length of the sequences, not {k!r}"
+            f"k must be between 1 and {words.length}, the length of the sequences, got {k!r}"
         )
     return int(k)

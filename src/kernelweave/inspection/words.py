@@ -104,7 +104,7 @@ def fitted_model(estimator: FittedEstimator) -> Model:
         estimator = getattr(estimator, "best_estimator_", estimator)
     model = getattr(estimator, "_model", None)
     if not isinstance(model, Model):
-        raise TypeError(f"model must be a fitted estimator, not {type(estimator).__name__}")
+        raise TypeError(f"model must be a fitted estimator, got {type(estimator).__name__}")
     return model
 
 
@@ -115,7 +115,7 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
         return 0
     classes = output_names(estimator)
     if target not in classes:
-        raise ValueError(f"target must be one of the classes {classes}, not {target!r}")
+        raise ValueError(f"target must be one of the classes {classes}, got {target!r}")
     return classes.index(target)
 
 

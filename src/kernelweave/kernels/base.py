@@ -327,7 +327,7 @@ class OnColumns(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", frozen(self.columns))
         if not isinstance(self.name, str | None):
-            raise ValueError(f"{self.kind}: name must be a string or None, not {self.name!r}")
+            raise ValueError(f"{self.kind}: name must be a string or None, got {self.name!r}")
 
     @property
     def kind(self) -> str:

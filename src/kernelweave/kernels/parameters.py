@@ -60,7 +60,7 @@ def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = 
     """
     if is_whole(value) and least <= value <= most:
         return int(value)
-    raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
+    raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, got {value!r}")
 
 
 def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> None:
@@ -74,7 +74,7 @@ def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> No
     accepted : sequence of str
     """
     if value not in accepted:
-        raise ValueError(f"{kernel}: {name} must be one of {accepted}, not {value!r}")
+        raise ValueError(f"{kernel}: {name} must be one of {accepted}, got {value!r}")
 
 
 def _offset(value: Parameter) -> float:
@@ -113,14 +113,14 @@ def checked(kernel: str, name: str, value: Parameter) -> object:
     if kernel in NO_DISTANCE and "median" in (value if many else [value]):
         raise ValueError(
             f'{kernel}: gamma must be a positive number, None or "auto" (1 / n_features) or '
-            f'"scale", not {value!r}; "median" is for functions of a distance, such as RBF'
+            f'"scale", got {value!r}; "median" is for functions of a distance, such as RBF'
         )
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
     try:
         return tuple(CHECKS[name](one) for one in value) if many else CHECKS[name](value)
     except ValueError as accepted:
-        raise ValueError(f"{kernel}: {name} must be {accepted}, not {value!r}") from None
+        raise ValueError(f"{kernel}: {name} must be {accepted}, got {value!r}") from None
 
 
 def members(kernel: str, parameters: Parameters) -> list[Parameters]:
@@ -134,7 +134,7 @@ def members(kernel: str, parameters: Parameters) -> list[Parameters]:
     lengths = {name: len(v) for name, v in parameters.items() if isinstance(v, tuple)}
     if len(set(lengths.values())) > 1:
         raise ValueError(
-            f"{kernel}: sequences of parameters must have the same length, not {lengths}"
+            f"{kernel}: sequences of parameters must have the same length, got {lengths}"
         )
     if not lengths:
         return [parameters]

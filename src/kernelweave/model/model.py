@@ -281,7 +281,7 @@ class Model:
             values = getattr(self, name)
             if values.shape != shape or values.dtype != np.float64 or outputs == 0:
                 raise ValueError(
-                    f"{name} must be float64 of shape {shape}, not {values.dtype} of shape "
+                    f"{name} must be float64 of shape {shape}, got {values.dtype} of shape "
                     f"{values.shape}"
                 )
             if not np.isfinite(values).all():
@@ -305,7 +305,7 @@ class Model:
         if values is None:
             return
         if values.shape != shape or values.dtype != np.float64:
-            raise ValueError(f"{name} must be float64 of shape {shape}, not {values.shape}")
+            raise ValueError(f"{name} must be float64 of shape {shape}, got {values.shape}")
         if np.isnan(values).any():
             raise ValueError(f"{name} contains NaN")
 

@@ -136,5 +136,5 @@ def as_alphabet(value: object) -> Alphabet:
         return Alphabet(repr(value), value.encode(), fold_case=False, symbols_only=False)
     raise ValueError(
         f"alphabet must be one of {sorted(_NAMED)}, a string of at least two letters, or an "
-        f"Alphabet, not {value!r}"
+        f"Alphabet, got {value!r}"
     )

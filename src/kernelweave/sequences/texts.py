@@ -83,5 +83,5 @@ def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequence
 def refuses(unknown: str) -> bool:
     """Return whether unknown letters are an error."""
     if unknown not in _POLICIES:
-        raise ValueError(f"unknown must be one of {list(_POLICIES)}, not {unknown!r}")
+        raise ValueError(f"unknown must be one of {list(_POLICIES)}, got {unknown!r}")
     return unknown == "error"

@@ -88,7 +88,7 @@ def records(data: np.ndarray) -> list[Record]:
     file = _Bytes(data, SIGNATURES[data[:4].tobytes()])
     _, version, count, _ = file.numbers(0, 4).tolist()
     if version not in (0, 1):
-        raise ValueError(f"2bit files have version 0 or 1, not {version}")
+        raise ValueError(f"2bit files have version 0 or 1, got {version}")
     width, at, found = 4 * (1 + version), HEADER_BYTES, []
     for _ in range(count):
         length = int(file.part(at, 1)[0])

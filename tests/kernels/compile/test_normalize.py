@@ -232,7 +232,7 @@ def test_given_matrices(how, tables):
 
 
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"normalize must be one of .*'variance'.*, not 'norm'"):
+    with pytest.raises(ValueError, match=r"normalize must be one of .*'variance'.*, got 'norm'"):
         normalize(Linear(), "norm", np.eye(2))
 
 

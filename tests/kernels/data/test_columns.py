@@ -104,7 +104,7 @@ def test_columns_with_equal_names_are_selected_by_position(X):
         ("age", "'age' is a name, but X is not a data frame"),
         (1.5, "1.5 must be"),
         ([0, 1.5], "1.5 must be the position or the name"),
-        ([True, False], "a mask must have one value per column of X, not 2 for 4"),
+        ([True, False], "a mask must have one value per column of X, got 2 for 4"),
         ([], "selects no column"),
         (slice(4, None), "selects no column"),
         ([False] * 4, "selects no column"),

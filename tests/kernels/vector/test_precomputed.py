@@ -132,7 +132,7 @@ def test_repaired_kernel_pickles_and_copies(rng):
 
 def test_bad_use(matrices):
     train, new = matrices
-    with pytest.raises(ValueError, match=r"repair must be .* not 'no'"):
+    with pytest.raises(ValueError, match=r"repair must be .* got 'no'"):
         Precomputed(repair="no")
     with pytest.raises(ValueError, match=r"must be square, but its shape is \(6, 20\)"):
         Precomputed()(new)

@@ -256,7 +256,7 @@ def test_names():
         (lambda: RBF([]), "RBF: gamma is an empty sequence"),
         (lambda: Polynomial(0), "Polynomial: degree must be an integer from 1 to 2,147,483,647"),
         (lambda: Polynomial(2.5), "Polynomial: degree must be an integer from 1 to"),
-        (lambda: Polynomial(2**31), "Polynomial: degree must be an integer .*, not 2147483648"),
+        (lambda: Polynomial(2**31), "Polynomial: degree must be an integer .*, got 2147483648"),
         (lambda: Polynomial(10**400), "Polynomial: degree must be an integer from 1 to"),
         (lambda: Polynomial(coef0=-1.0), "Polynomial: coef0 must be a number >= 0"),
         (lambda: Polynomial([1, 2], [1, 2, 3]), "have the same length"),

@@ -108,7 +108,7 @@ def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Ker
     Unlike `normalize` it accepts a kernel all of whose members are constant.
     """
     if how not in NORMALISATIONS:
-        raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
+        raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, got {how!r}")
     kernel = kernel.resolve(reading.X)
     if isinstance(kernel, Stack):  # one by one, so that memory use is that of one column
         parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
@@ -310,7 +310,7 @@ def listed(kernels: object) -> list[Kernel]:
     else:
         chosen = [as_kernel(kernels)]
     if not chosen:
-        raise ValueError(f"kernels must be {ACCEPTED}, not an empty {type(kernels).__name__}")
+        raise ValueError(f"kernels must be {ACCEPTED}, got an empty {type(kernels).__name__}")
     return chosen
 
 
@@ -329,12 +329,12 @@ def as_kernel(kernel: object) -> Kernel:
     what = type(kernel).__name__
     if hasattr(kernel, "shape"):
         raise ValueError(
-            f"kernels must be {ACCEPTED}, not an array of shape {tuple(kernel.shape)}; a kernel "
+            f"kernels must be {ACCEPTED}, got an array of shape {tuple(kernel.shape)}; a kernel "
             "matrix K is passed as Precomputed(K)"
         )
     shown = repr(kernel)
     shown = shown if len(shown) <= 60 else f"a {what}"
     raise ValueError(
-        f"kernels must be {ACCEPTED}, not {shown}; kernels are in kernelweave.kernels: RBF(), "
+        f"kernels must be {ACCEPTED}, got {shown}; kernels are in kernelweave.kernels: RBF(), "
         "Precomputed()"
     )

@@ -85,7 +85,7 @@ class Pair(Kernel):
         left = self.left.selection
         if left != self.right.selection:
             raise ValueError(
-                "per_feature: all parts of a kernel must have the same columns, not "
+                "per_feature: all parts of a kernel must have the same columns, got "
                 f"{left!r} and {self.right.selection!r}"
             )
         return left
@@ -193,7 +193,7 @@ class Scaled(Multiple):
     def __post_init__(self) -> None:
         if not 0 < self.factor < np.inf:
             raise ValueError(
-                f"number * kernel: the number must be positive and finite, not {self.factor}"
+                f"number * kernel: the number must be positive and finite, got {self.factor}"
             )
 
     @property
@@ -220,7 +220,7 @@ class Named(Wrapper):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
-            raise ValueError(f"kernels: names must be strings, not {self.name!r}")
+            raise ValueError(f"kernels: names must be strings, got {self.name!r}")
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -51,14 +51,14 @@ class Exponential(Wrapper):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
-            raise ValueError(f"Exponential: kernel must be a Kernel, not {self.kernel!r}")
+            raise ValueError(f"Exponential: kernel must be a Kernel, got {self.kernel!r}")
         try:
             gamma = checked("Exponential", "gamma", self.gamma)
         except ValueError:
             gamma = None
         if gamma is None or isinstance(gamma, str):
             raise ValueError(
-                "Exponential: gamma must be a positive number, or a sequence of them, not "
+                "Exponential: gamma must be a positive number, or a sequence of them, got "
                 f"{self.gamma!r}"
             )
         object.__setattr__(self, "gamma", gamma)

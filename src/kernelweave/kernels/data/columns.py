@@ -55,11 +55,11 @@ class Columns:
         outside = any(not 0 <= index < self.width for index in self.chosen or ())
         if self.width < 1 or self.chosen == () or outside:
             raise ValueError(
-                f"columns: positions must be from 0 to {self.width - 1}, not {self.chosen}"
+                f"columns: positions must be from 0 to {self.width - 1}, got {self.chosen}"
             )
         if self.names is not None and len(self.names) != len(self.indices):
             raise ValueError(
-                f"columns: there must be one name per column, not {len(self.names)} for "
+                f"columns: there must be one name per column, got {len(self.names)} for "
                 f"{len(self.indices)}"
             )
 
@@ -277,7 +277,7 @@ def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
         if len(keys) != width:
             raise ValueError(
-                f"columns: a mask must have one value per column of X, not {len(keys)} for {width}"
+                f"columns: a mask must have one value per column of X, got {len(keys)} for {width}"
             )
         return [index for index, chosen in enumerate(keys) if chosen]
     return [_position(key, width, names) for key in keys]

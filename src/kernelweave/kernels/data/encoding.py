@@ -64,12 +64,12 @@ class Encoded(Columns):
         for name in ("categories", "offsets"):
             if len(getattr(self, name)) not in (0, len(self.indices)):
                 raise ValueError(
-                    f"columns: {name} must have one entry per column or be empty, not "
+                    f"columns: {name} must have one entry per column or be empty, got "
                     f"{len(getattr(self, name))} entries for {len(self.indices)} columns"
                 )
         if len(self.fill) not in (0, self.n_features):
             raise ValueError(
-                f"columns: fill must have one value per feature or be empty, not {len(self.fill)} "
+                f"columns: fill must have one value per feature or be empty, got {len(self.fill)} "
                 f"values for {self.n_features} features"
             )
 

@@ -52,7 +52,7 @@ class Ranged(Encoded):
         for name in ("offsets", "factors", "means"):
             if len(getattr(self, name)) != len(self.indices):
                 raise ValueError(
-                    f"columns: {name} must have one entry per column, not "
+                    f"columns: {name} must have one entry per column, got "
                     f"{len(getattr(self, name))} for {len(self.indices)} columns"
                 )
 

@@ -57,7 +57,7 @@ class Standardized(Encoded):
         super().__post_init__()
         if len(self.factors) != len(self.indices):
             raise ValueError(
-                f"columns: factors must have one entry per column, not {len(self.factors)} for "
+                f"columns: factors must have one entry per column, got {len(self.factors)} for "
                 f"{len(self.indices)} columns"
             )
 

@@ -59,7 +59,7 @@ class Views:
         self.index = index
         for name in self.views:
             if not isinstance(name, str):
-                raise ValueError(f"Views: names of views must be strings, not {name!r}")
+                raise ValueError(f"Views: names of views must be strings, got {name!r}")
         sizes = {
             name: _rows(name, table) for name, table in self.views.items() if table is not None
         }
@@ -69,7 +69,7 @@ class Views:
             )
         if len(set(sizes.values())) > 1:
             raise ValueError(
-                f"Views: all views must have the same number of rows, not {sizes}; Views.aligned "
+                f"Views: all views must have the same number of rows, got {sizes}; Views.aligned "
                 "matches rows by their labels"
             )
         self.n = next(iter(sizes.values()))
@@ -200,7 +200,7 @@ def _rows(name: str, table: Any) -> int:
     if isinstance(table, str | bytes) or not (hasattr(table, "shape") or hasattr(table, "__len__")):
         raise ValueError(
             f"Views: {name!r} must be an array, a sparse matrix, a frame, a list of texts, "
-            f"Sequences or None, not a {type(table).__name__}"
+            f"Sequences or None, got a {type(table).__name__}"
         )
     return int(table.shape[0]) if sp.issparse(table) or hasattr(table, "shape") else len(table)
 
@@ -249,7 +249,7 @@ class Grams(Views):
         super().__init__(matrices)
         shapes = {name: np.shape(matrix) for name, matrix in self.views.items()}
         if len(set(shapes.values())) > 1 or any(len(shape) != 2 for shape in shapes.values()):
-            raise ValueError(f"Grams: all matrices must have the same shape (n, n), not {shapes}")
+            raise ValueError(f"Grams: all matrices must have the same shape (n, n), got {shapes}")
 
     @property
     def shape(self) -> tuple[int, int]:

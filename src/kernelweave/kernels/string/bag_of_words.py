@@ -89,7 +89,7 @@ class BagOfWords(OnColumns):
             re.compile(self.token_pattern)
         except (re.error, TypeError, OverflowError) as error:
             raise ValueError(
-                f"BagOfWords: token_pattern must be a regular expression, not "
+                f"BagOfWords: token_pattern must be a regular expression, got "
                 f"{self.token_pattern!r}: {error}"
             ) from None
 

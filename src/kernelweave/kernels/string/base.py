@@ -53,7 +53,7 @@ class StringKernel(OnColumns):
         columns = choose(self.columns, as_input(X), self.name)
         if len(columns.indices) != 1:
             raise ValueError(
-                f"{self.kind}: columns must select one column of X, not {len(columns.indices)}"
+                f"{self.kind}: columns must select one column of X, got {len(columns.indices)}"
             )
         return replace(self, columns=columns)
 

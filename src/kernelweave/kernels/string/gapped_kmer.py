@@ -88,7 +88,7 @@ class GappedKmer(HammingKernel):
                 check("d, which is at most l,", one["d"], 0, one["l"])
             if one["filter"] not in FILTERS:
                 raise ValueError(
-                    f"GappedKmer: filter must be one of {list(FILTERS)}, not {one['filter']!r}"
+                    f"GappedKmer: filter must be one of {list(FILTERS)}, got {one['filter']!r}"
                 )
         if not isinstance(self.columns, Columns):  # `resolve` would repeat the warning
             self._warn_if_indefinite()
@@ -105,7 +105,7 @@ class GappedKmer(HammingKernel):
         if len(numbers) != 2 or not (1 <= numbers[0] <= LARGEST_WEIGHT and 0 < numbers[1] < np.inf):
             raise ValueError(
                 f"GappedKmer: centre must be None or (M, H), a weight from 1 to {LARGEST_WEIGHT} "
-                f"and a distance > 0, not {self.centre!r}"
+                f"and a distance > 0, got {self.centre!r}"
             )
         return float(numbers[0]), float(numbers[1])
 

@@ -93,7 +93,7 @@ class Spectrum(StringKernel):
         if not found or not all(is_whole(k) and 1 <= k <= LONGEST for k in found):
             raise ValueError(
                 f"{self.kind}: {self.parameter} must be an integer from 1 to {LONGEST}, "
-                f"or a sequence of them, not {self.k!r}"
+                f"or a sequence of them, got {self.k!r}"
             )
         object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
         if self.both_strands:

@@ -95,7 +95,7 @@ class Substring(StringKernel):
         if not valid or len(weights) > LONGEST:
             raise ValueError(
                 f"Substring: weights must be 1 to {LONGEST} finite numbers >= 0, one of them "
-                f"positive, not {self.weights!r}"
+                f"positive, got {self.weights!r}"
             )
         if self.is_family or self.shortest != 1 or self.longest is not None:
             raise ValueError(
@@ -109,7 +109,7 @@ class Substring(StringKernel):
         values = tuple(map(as_number, self.decay if several else (self.decay,)))
         if not values or not all(0 < value <= 1 for value in values):
             raise ValueError(
-                "Substring: decay must be a number with 0 < decay <= 1, or a sequence of them, not "
+                "Substring: decay must be a number with 0 < decay <= 1, or a sequence of them, got "
                 f"{self.decay!r}"
             )
         object.__setattr__(self, "decay", values if several else values[0])
@@ -119,7 +119,7 @@ class Substring(StringKernel):
         for name, value in (("shortest", self.shortest), ("longest", longest)):
             if not is_whole(value) or not 1 <= value <= LONGEST:
                 raise ValueError(
-                    f"Substring: {name} must be an integer from 1 to {LONGEST}, not {value!r}"
+                    f"Substring: {name} must be an integer from 1 to {LONGEST}, got {value!r}"
                 )
         if self.shortest > longest:
             raise ValueError(

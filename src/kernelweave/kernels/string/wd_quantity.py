@@ -97,7 +97,7 @@ def checked_split(name: str, split: Parameter) -> Split:
         if split not in SPLITS:
             raise ValueError(
                 f"{name}: split must be one of {list(SPLITS)}, or ranges of positions such as "
-                f"[(0, 30), (30, 60)], not {split!r}"
+                f"[(0, 30), (30, 60)], got {split!r}"
             )
         return split
     try:
@@ -108,7 +108,7 @@ def checked_split(name: str, split: Parameter) -> Split:
     if not ranges or not whole_numbers or any(not 0 <= start < stop for start, stop in ranges):
         raise ValueError(
             f"{name}: split must be ranges (start, stop) of positions with 0 <= start < stop, "
-            f"not {split!r}"
+            f"got {split!r}"
         )
     ranges = tuple((int(start), int(stop)) for start, stop in ranges)
     ordered = sorted(ranges)

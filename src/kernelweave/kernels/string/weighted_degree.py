@@ -42,7 +42,7 @@ class PositionalKernel(EqualLengthKernel):
         if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
             raise ValueError(
                 f"{self.kind}: weights must be {self.degree} numbers >= 0, one for each length of "
-                f"a match, not {self.weights!r}"
+                f"a match, got {self.weights!r}"
             )
         return weights
 
@@ -52,7 +52,7 @@ class PositionalKernel(EqualLengthKernel):
         weights = np.asarray(self.position_weights, dtype=float)
         if weights.ndim != 1 or not weights.size or not all(0 <= w < np.inf for w in weights):
             raise ValueError(
-                f"{self.kind}: position_weights must be numbers >= 0, one for each position, not "
+                f"{self.kind}: position_weights must be numbers >= 0, one for each position, got "
                 f"{self.position_weights!r}"
             )
         return tuple(weights.tolist())
@@ -221,7 +221,7 @@ class WeightedDegreeShift(PositionalKernel):
         if not several and not is_whole(self.shift):
             raise ValueError(
                 f"{self.kind}: shift must be an integer >= 0 or a sequence of them, one for each "
-                f"position, not {self.shift!r}"
+                f"position, got {self.shift!r}"
             )
         check = partial(whole, self.kind, "shift", least=0, most=MOST)
         shift = tuple(check(s) for s in self.shift) if several else check(self.shift)

@@ -185,7 +185,7 @@ class Function(Evaluated):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not callable(self.function):
-            raise ValueError(f"Function: function must be callable, not {self.function!r}")
+            raise ValueError(f"Function: function must be callable, got {self.function!r}")
 
     @property
     def kind(self) -> str:

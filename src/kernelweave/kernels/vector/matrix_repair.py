@@ -24,7 +24,7 @@ SINGLE_ROUNDINGS = 10.0
 def check_repair(kernel: str, repair: str) -> None:
     """Raise ValueError unless `repair` is "clip" or "error"."""
     if repair not in REPAIRS:
-        raise ValueError(f'{kernel}: repair must be "clip" or "error", not {repair!r}')
+        raise ValueError(f'{kernel}: repair must be "clip" or "error", got {repair!r}')
 
 
 def find_negative(matrix: np.ndarray, repair: str, title: str) -> np.ndarray | None:

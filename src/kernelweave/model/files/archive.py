@@ -69,7 +69,7 @@ def check_key(key: object) -> None:
     if key is None:
         return
     if not isinstance(key, bytes | bytearray):
-        raise TypeError(f"key must be bytes, such as secrets.token_bytes(32), not {type(key)!r}")
+        raise TypeError(f"key must be bytes, such as secrets.token_bytes(32), got {type(key)!r}")
     if len(key) < MIN_KEY_BYTES:
         raise ValueError(
             f"key must have at least {MIN_KEY_BYTES} bytes, got {len(key)}; "

@@ -108,7 +108,7 @@ def _one(header: dict[str, list[str]], name: str) -> str:
 def _kernel(header: dict[str, list[str]]) -> Kernel:
     name = _one(header, "kernel_type")
     if name not in KERNELS:
-        raise ValueError(f"kernel_type must be one of {[*KERNELS]}, not {name!r}")
+        raise ValueError(f"kernel_type must be one of {[*KERNELS]}, got {name!r}")
     kind = KERNELS[name]
     centre = (float(_one(header, "M")), float(_one(header, "H"))) if kind.centre else None
     with warnings.catch_warnings():
@@ -145,7 +145,7 @@ def _estimator(
     """Return the fitted estimator with coefficients of shape (n_support,)."""
     kind = _one(header, "svm_type")
     if kind not in ESTIMATORS or header.get("nr_class") != ["2"]:
-        raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, not {kind!r}")
+        raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, got {kind!r}")
     estimator: FittedEstimator = entry_of_name(ESTIMATORS[kind]).cls(kernel, normalize="unit")
     resolved = kernel.resolve(sequences)
     compiled = CompiledKernels((resolved if isinstance(kernel, Exponential) else Unit(resolved),))
@@ -219,8 +219,8 @@ def _exported(outer: Kernel) -> tuple[GappedKmer, float | None]:
     fits = isinstance(inner, Unit) and isinstance(kernel, GappedKmer) and not kernel.is_family
     if not isinstance(kernel, GappedKmer) or not fits or isinstance(gamma, tuple):
         raise ValueError(
-            "model must be of one GappedKmer, or Exponential of one, with normalize='unit', not "
-            f"of {outer.names[0]}"
+            "model must be of one GappedKmer, or Exponential of one, with normalize='unit', got "
+            f"one of {outer.names[0]}"
         )
     if not 1 <= kernel.l <= LONGEST_WORD or kernel.alphabet.name not in ("DNA", "RNA"):
         raise ValueError(f"LS-GKM has DNA words of at most {LONGEST_WORD} letters")
