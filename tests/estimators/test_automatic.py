@@ -74,6 +74,11 @@ def test_the_best_cost_has_the_lowest_weighted_loss():
         assert np.array_equal(trial.losses, losses[chosen])
 
 
+def test_the_smallest_of_equally_good_costs_is_chosen():
+    losses = np.array([[0.5, 0.5], [0.25, 0.25], [0.25, 0.25 - 1e-9]])  # differ by rounding
+    assert Trial.best(losses, (1.0, 2.0, 3.0), np.array([0.5, 0.5])).factor == 2.0
+
+
 def test_sets_that_add_kernels_are_tried_at_one_cost(rng):
     X = rng.normal(size=(60, 4))
     tried = MKLRegressor().fit(X, X[:, 0] + X[:, 1] ** 2).candidates_

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # Values of C, in units of the scale of the targets.
 FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 TIE_BREAK = 1e-3  # weight of the hinge loss beside the error rate, which has many ties
+EQUAL = 1e-6  # difference of mean losses that the tolerance of the fits may cause: TIE_BREAK * tol
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ class Trial:
         factors : values of C, ascending; the smallest of equally good ones is chosen.
         shares : weight of each example in means, shape (n,); the sum is 1.
         """
-        best = int(np.argmin(losses @ shares))
+        means = losses @ shares
+        best = int(np.argmax(means <= means.min() + EQUAL))
         return cls(factors[best], losses[best])
 
 
