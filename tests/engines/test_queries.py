@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from kernel_cases import EVERY_ENGINE
 
+from kernelweave.engines import OutputsEngine
 from kernelweave.engines.base import MatVec, mat_vec
 
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
@@ -11,7 +12,8 @@ every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_EN
 
 def queries(engine, rng):
     """Return all queries that an engine serves, by name, with arguments drawn at random."""
-    idx = rng.choice(engine.repeated[0].n, size=6, replace=False)  # of the first output
+    of_one = engine.of_one if isinstance(engine, OutputsEngine) else engine
+    idx = rng.choice(of_one.n, size=6, replace=False)  # of the first output
     theta, other = rng.random((2, engine.n_kernels))
     v = rng.normal(size=engine.n)
     costs = engine.costs

@@ -148,16 +148,6 @@ class Engine(ABC):
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self.work = Work()
 
-    @property
-    def repeated(self) -> tuple[Engine, int]:
-        """The engine whose examples this one repeats for several outputs, and how often."""
-        return self, 1
-
-    @cached_property
-    def recorded(self) -> RecordedProducts:
-        """Matrix-vector products that solvers have computed with this engine (`MatVec`)."""
-        return RecordedProducts()
-
     @cached_property
     def kernel_matrix(self) -> KernelMatrix:
         """The weighted kernel matrix of all examples; the matrix of the last weights is cached."""
@@ -167,14 +157,6 @@ class Engine(ABC):
     @abstractmethod
     def costs(self) -> EngineCosts:
         """Costs of the operations, for the plan."""
-
-    @property
-    def cheap_outputs(self) -> float:
-        """Number of kernels from which on computing the outputs of all kernels at once is faster.
-
-        The outputs of fewer kernels are computed one by one.
-        """
-        return np.inf
 
     @property
     def alpha(self) -> np.ndarray:
@@ -400,7 +382,7 @@ class KernelBlocks(Protocol):
 
 @runtime_checkable
 class MatVec(Protocol):
-    """Engines with cheap matrix-vector products: conjugate gradients need them."""
+    """Engines with cheap matrix-vector products: Newton-CG needs them."""
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         """Return the matrix-vector product sum_m theta_m K_m v.
@@ -424,6 +406,27 @@ def kernel_blocks(engine: Engine) -> KernelBlocks:
     if not isinstance(engine, KernelBlocks):
         raise engine._cannot("evaluate single kernels")
     return engine
+
+
+@runtime_checkable
+class RecordsProducts(MatVec, Protocol):
+    """Engines that remember the products that conjugate gradients have computed.
+
+    Attributes
+    ----------
+    recorded : RecordedProducts
+        It has the lifetime of the engine: later fits on the same examples read it as well.
+    """
+
+    @property
+    def recorded(self) -> RecordedProducts: ...
+
+
+def recorded_products(engine: Engine) -> RecordedProducts:
+    """Return the recorded products of an engine; raise TypeError if it has none."""
+    if not isinstance(engine, RecordsProducts):
+        raise engine._cannot("record matrix-vector products")
+    return engine.recorded
 
 
 def mat_vec(engine: Engine) -> MatVec:

@@ -16,11 +16,7 @@ class CachedOutputs(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        return EngineCosts(block=LARGEST_BLOCK, free_weights=True)
-
-    @property
-    def cheap_outputs(self) -> float:
-        return 0
+        return EngineCosts(block=LARGEST_BLOCK, free_weights=True, all_outputs=0)
 
     @property
     @abstractmethod

@@ -1,13 +1,16 @@
-"""Costs of the operations of an engine: the only properties of an engine that the plan uses."""
+"""Costs of the operations of an engine: all that the plan knows of an engine."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class EngineCosts:
-    """Costs of the operations of an engine. Only `optimization.plan` reads them.
+    """Costs of the operations of an engine, for those who choose between operations.
+
+    `optimization.plan` chooses solvers; `model.model` chooses how contributions are summarised.
 
     Attributes
     ----------
@@ -33,6 +36,9 @@ class EngineCosts:
         Whether the engine is faster in single precision.
     streamed : bool
         Whether kernels are evaluated in blocks, since there are more than fit in memory.
+    all_outputs : float
+        Number of kernels from which on the outputs of all kernels are faster to compute at once
+        than one by one.
     remote : bool
         Whether examples are on other machines.
     class_pairs : bool
@@ -49,5 +55,6 @@ class EngineCosts:
     cached_values: bool = False
     single_precision: bool = False
     streamed: bool = False
+    all_outputs: float = math.inf
     remote: bool = False
     class_pairs: bool = False

@@ -10,6 +10,7 @@ from .base import COSTLY_PAIR, LARGEST_BLOCK, TrainingSet, products_cost
 from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 from .memory import check_memory
+from .recorded_products import RecordedProducts
 
 
 class DenseEngine(CachedOutputs):
@@ -107,7 +108,12 @@ class DenseEngine(CachedOutputs):
             part_products=products_cost(part_cheap, self._multiplies),
             fixed_products=self._core.products_are_fixed,
             free_weights=True,
+            all_outputs=0,
         )
+
+    @cached_property
+    def recorded(self) -> RecordedProducts:
+        return RecordedProducts()
 
     @cached_property
     def _multiplies(self) -> bool:

@@ -72,12 +72,12 @@ class FamilyEngine(Engine):
         return many and _core.Mixture.serves(kernels.program)
 
     @property
-    def cheap_outputs(self) -> float:
-        return MANY_KERNELS  # one pass over the support vectors
-
-    @property
     def costs(self) -> EngineCosts:
-        return EngineCosts(block=LARGEST_BLOCK, single_precision=self.has_single_precision)
+        return EngineCosts(
+            block=LARGEST_BLOCK,
+            single_precision=self.has_single_precision,
+            all_outputs=MANY_KERNELS,  # one pass over the support vectors
+        )
 
     @property
     def has_single_precision(self) -> bool:

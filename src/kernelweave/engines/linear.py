@@ -78,10 +78,6 @@ class LinearEngine(Engine):
         return _core.LinearEngine.serves(kernels.program, examples.side)
 
     @property
-    def cheap_outputs(self) -> float:
-        return 0  # one product gives those of all kernels
-
-    @property
     def costs(self) -> EngineCosts:
         cheap = self._core.keeps_products
         part = self._core.subset(np.arange(min(2, self.n)))
@@ -92,6 +88,7 @@ class LinearEngine(Engine):
             part_products="cheap" if part.keeps_products else "linear",
             fixed_products=self._core.products_are_fixed,
             separate_products=self._separates,
+            all_outputs=0,  # one product gives those of all kernels
         )
 
     @cached_property

@@ -27,22 +27,22 @@ class OutputsEngine(CachedOutputs):
         The engine of the examples. Its alpha is overwritten.
     n_outputs : int
         Number of outputs.
+
+    Attributes
+    ----------
+    of_one, n_outputs : Engine and int, as above
     """
 
     def __init__(self, engine: Engine, n_outputs: int):
         super().__init__(n_outputs * engine.n, engine.n_kernels)
-        self._engine, self._n_outputs = engine, n_outputs
+        self.of_one, self.n_outputs = engine, n_outputs
         self.precision = engine.precision
         self.work = engine.work
         self._values = np.zeros((self.n_kernels, self.n))
 
     @property
-    def repeated(self) -> tuple[Engine, int]:
-        return self._engine, self._n_outputs
-
-    @property
     def costs(self) -> EngineCosts:
-        return replace(super().costs, products=self._engine.costs.products)
+        return replace(super().costs, products=self.of_one.costs.products)
 
     @property
     def _outputs(self) -> np.ndarray:
@@ -51,50 +51,50 @@ class OutputsEngine(CachedOutputs):
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         values = np.zeros((len(idx), len(idx)))
         for where, _, local in self._split(idx):
-            values[np.ix_(where, where)] = self._engine.block(local, theta)
+            values[np.ix_(where, where)] = self.of_one.block(local, theta)
         return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         values = np.zeros((self.n_kernels, len(idx), len(idx)))
         for where, _, local in self._split(idx):
-            values[:, where[:, None], where] = kernel_blocks(self._engine).blocks(local)
+            values[:, where[:, None], where] = kernel_blocks(self.of_one).blocks(local)
         return values
 
     def diagonal(self) -> np.ndarray:
-        return np.tile(self._engine.diagonal(), self._n_outputs)
+        return np.tile(self.of_one.diagonal(), self.n_outputs)
 
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         for where, output, local in self._split(idx):
-            changed = np.zeros(self._engine.n)
+            changed = np.zeros(self.of_one.n)
             changed[local] = delta[where]
-            self._engine.move_to(changed)
-            self._of(output)[:] += kernel_blocks(self._engine).outputs()
+            self.of_one.move_to(changed)
+            self._of(output)[:] += kernel_blocks(self.of_one).outputs()
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        n, changed = self._engine.n, np.count_nonzero(self._alpha)
+        n, changed = self.of_one.n, np.count_nonzero(self._alpha)
         known = outputs is not None and (theta is None or self.n_kernels == 1)
         if known or n > MATRIX or changed <= ROWS * n:
             super()._follow(outputs, theta)
             return
-        every, alpha = np.arange(n), self._alpha.reshape(self._n_outputs, n)
+        every, alpha = np.arange(n), self._alpha.reshape(self.n_outputs, n)
         for kernel, values in enumerate(self._values):
-            matrix = self._engine.block(every, np.eye(self.n_kernels)[kernel])
+            matrix = self.of_one.block(every, np.eye(self.n_kernels)[kernel])
             values[:] = (alpha @ matrix).ravel()
 
     def _subset(self, examples: np.ndarray) -> OutputsEngine:
         """Return an engine for some examples, all of one output."""
         ((_, output, local),) = self._split(examples)
-        smaller = OutputsEngine(self._engine.subset(local), 1)
+        smaller = OutputsEngine(self.of_one.subset(local), 1)
         smaller._values = np.ascontiguousarray(self._of(output)[:, local])
         return smaller
 
     def _of(self, output: int) -> np.ndarray:
         """Return the outputs g[m, i] of one decision function, shape (M, n), a view."""
-        return self._values[:, output * self._engine.n : (output + 1) * self._engine.n]
+        return self._values[:, output * self.of_one.n : (output + 1) * self.of_one.n]
 
     def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
         """Yield, for each output in idx: positions in idx, output, indices of the examples."""
-        outputs, local = np.divmod(idx, self._engine.n)
+        outputs, local = np.divmod(idx, self.of_one.n)
         for output in np.unique(outputs):
             where = np.flatnonzero(outputs == output)
             yield where, output, local[where]

@@ -6,10 +6,12 @@ again. With all kernel values in memory, further fits need no kernel evaluations
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..common.core import _core
-from .base import LARGEST_BLOCK, TrainingSet
+from .base import TrainingSet
 from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 from .memory import LITTLE, free_memory
@@ -68,7 +70,7 @@ class StackedEngine(CachedOutputs):
 
     @property
     def costs(self) -> EngineCosts:
-        return EngineCosts(block=LARGEST_BLOCK, free_weights=True, cached_values=True)
+        return replace(super().costs, cached_values=True)
 
     @property
     def _outputs(self) -> np.ndarray:

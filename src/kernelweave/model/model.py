@@ -417,7 +417,7 @@ class Model:
         """Return whether an engine has or cheaply computes the outputs of all kernels for alpha."""
         if engine.n_kernels != self.compiled.n_kernels or alpha.shape[0] > 1:
             return False
-        cheap = np.count_nonzero(self.weights) >= engine.cheap_outputs
+        cheap = np.count_nonzero(self.weights) >= engine.costs.all_outputs
         return bool(cheap) and np.array_equal(engine.alpha, alpha.toarray()[0])
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...engines.base import Engine
+from ...engines.base import Engine, recorded_products
 from ...engines.quadratic_model import QuadraticModelEngine
+from ...engines.recorded_products import RecordedProducts
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
@@ -72,9 +73,13 @@ class ModelledDescent(Descent):
         bounded = not self.problem.term.is_free
         return self.record and bounded and self.n_products <= self.tuning.most_products
 
+    @property
+    def recorded(self) -> RecordedProducts:
+        return recorded_products(self.engine)
+
     def direction(self, gradient: np.ndarray) -> np.ndarray:
-        recorded, term, alpha = self.engine.recorded, self.problem.term, self.engine.alpha
-        matrix = recorded.model(self.weights) if self.uses_model else None
+        term, alpha = self.problem.term, self.engine.alpha
+        matrix = self.recorded.model(self.weights) if self.uses_model else None
         if matrix is None:
             return super().direction(gradient)
         outputs = gradient - term.lin - term.curv * alpha
@@ -86,7 +91,7 @@ class ModelledDescent(Descent):
             step=1.0 / curvature if curvature > 0 else 1.0,
         )
         tuning = self.tuning
-        for _ in range(tuning.model_moves if len(recorded) else tuning.first_model_moves):
+        for _ in range(tuning.model_moves if len(self.recorded) else tuning.first_model_moves):
             if not model.descend():
                 break
         model.unclipped_step()  # moves bounded alphas exactly to their bounds
@@ -96,7 +101,7 @@ class ModelledDescent(Descent):
 
     def unclipped_step(self) -> bool:
         """Move to the minimum of the model without truncation, if the objective decreases."""
-        predicts = self.uses_model and self.engine.recorded.predicts
+        predicts = self.uses_model and self.recorded.predicts
         if self.at_kinks or not predicts:
             return super().unclipped_step()
         gradient = self.gradient()
@@ -115,13 +120,13 @@ class ModelledDescent(Descent):
         """Record the products of a move, shape (n,), with kernels of weights of shape (M,)."""
         self.n_products += 1
         if self.uses_model:
-            self.engine.recorded.add(move, products, weights)
+            self.recorded.add(move, products, weights)
 
     def rounded_length(self, best: float) -> float:
         if not self.uses_model:
             return best
         if best < self.tuning.poor_length:
-            self.engine.recorded.forget()
+            self.recorded.forget()
         return 1.0 if abs(best - 1) <= self.tuning.unit_length else best
 
     def take(

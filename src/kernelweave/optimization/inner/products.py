@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ...engines.base import Engine, mat_vec
+from ...engines.outputs import OutputsEngine
 
 Product = Callable[[np.ndarray], np.ndarray]
 """Returns the product of the kernel matrix with a vector, shape (n,), or k of them, (n, k)."""
@@ -27,9 +28,8 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
     engine : Engine
     weights : ndarray of shape (M,)
     """
-    each, repeated = engine.repeated
-    if repeated > 1:
-        return _repeated(kernel_product(products, each, weights), repeated)
+    if isinstance(engine, OutputsEngine):
+        return _repeated(kernel_product(products, engine.of_one, weights), engine.n_outputs)
     if products == "sample":
         return NystroemMatrix.of(engine, weights)
     if products == "matrix":

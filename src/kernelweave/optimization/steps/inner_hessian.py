@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ...engines.base import Engine, kernel_blocks
+from ...engines.base import Engine, kernel_blocks, recorded_products
 from ...problem.problem import Problem
 from ..inner.violations import strictly_inside
 from ..kkt_system import value_hessian
@@ -53,7 +53,7 @@ class InnerHessian:
         """Return the Hessian of one output, on the examples of this output."""
         members = np.arange(engine.n)[part]
         free = members[strictly_inside(problem.term, engine.alpha, members)]
-        if self.recorded and engine.recorded.matches(weights):
+        if self.recorded and recorded_products(engine).matches(weights):
             return recorded_hessian(problem, engine, free, weights)
         times = max(1, -(-len(free) // self.most))
         free = free[::times]
@@ -98,7 +98,7 @@ def recorded_hessian(
     fixed_sum = problem.risk.has_intercept
     if len(free) < (2 if fixed_sum else 1):
         return np.zeros((engine.n_kernels,) * 2)
-    matrix = engine.recorded.matrix(weights)
+    matrix = recorded_products(engine).matrix(weights)
     curvature = problem.term.take(free).curvature(engine.alpha[free])
     system = LowRankSystem(matrix.U[:, free].T, matrix.sigma + curvature)
     G = kernel_blocks(engine).outputs_at(free).T
