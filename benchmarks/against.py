@@ -1,15 +1,16 @@
 """This version against another one: ``python -m benchmarks.against REV [NAME ...] [--rounds N]``.
 
-Builds the other revision in an environment of its own, runs the tables of this tree with both
-versions in turn, and prints for every row the CPU seconds that this version takes relative to those
-of the other. With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long,
-and fails where there are any.
+Builds the other revision in a separate environment, runs the tables of this tree with both versions
+in turn, and prints for every row the CPU seconds of this version relative to those of the other.
+With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long, and fails if
+there are any. It also fails if certified objectives contradict each other (table "agreement").
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -28,9 +29,11 @@ TABLES = (
     "strings_motif",
     "solvers_skm",
     "solvers_mwu",
+    "agreement",
 )
 UNITS = ("s", "seconds")  # last words of the columns that hold times
 SHORTEST = 0.05  # seconds: of shorter times a ratio says nothing
+ROUNDING = 1e-9  # relative, of an objective: by so much a dual value may exceed a primal value
 OTHERS = ("scikit-learn", "SVC", "Clarabel")  # first words of the columns that hold times of peers
 
 
@@ -74,22 +77,43 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
     return found
 
 
-def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> Table:
-    """Return the best times of both versions on a table, measured alternately."""
+def contradictions(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """Return a line for each row of two tables whose certified objectives contradict each other.
+
+    By weak duality no dual objective exceeds a primal objective of the same problem. Tables without
+    columns "primal" and "dual" have nothing to compare.
+    """
+    columns = list(ours["columns"])
+    if not {"primal", "dual"} <= set(columns):
+        return []
+    primal, dual, found = columns.index("primal"), columns.index("dual"), []
+    for one, other in zip(ours["rows"], theirs["rows"], strict=True):
+        for a, b in ((one, other), (other, one)):
+            if a[dual] > b[primal] + ROUNDING * abs(b[primal]):
+                found.append(f"{a[0]}: dual objective {a[dual]:.9g}, primal {b[primal]:.9g}")
+    return found
+
+
+def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> tuple[Table, list[str]]:
+    """Return the best times of both versions on a table, measured alternately; contradictions."""
     best: dict[tuple[str, str], list[float]] = {}
-    sides = (sys.executable, sizes), (other, sizes)
+    sides, tables = (sys.executable, other), [{}, {}]
     for _ in range(rounds):
-        for side, (python, options) in enumerate(sides):
-            for (number, label, column), seconds in times(measure(python, name, options)).items():
-                # Counts such as turns may differ: rows are matched by their place.
-                entry = best.setdefault((number, column), [float("inf"), float("inf"), label])
+        for side, python in enumerate(sides):
+            tables[side] = measure(python, name, sizes)
+            for (number, label, column), seconds in times(tables[side]).items():
+                # Counts such as iterations may differ: rows are matched by their place.
+                entry = best.setdefault((number, column), [math.inf, math.inf, label])
                 entry[side] = min(entry[side], seconds)
     table = Table(name, ("row", "column", "this s", "other s", "ratio"))
     for (_, column), (ours, theirs, label) in best.items():
         table.add(label, column, ours, theirs, ours / theirs)
     ours, theirs = (sum(entry[side] for entry in best.values()) for side in (0, 1))
+    logs = [math.log(ours / theirs) for ours, theirs, _ in best.values() if ours > SHORTEST]
     table.add("all rows", "", ours, theirs, ours / theirs)
-    return table
+    mean = math.exp(sum(logs) / len(logs)) if logs else math.nan
+    table.notes.append(f"Geometric mean over {len(logs)} times above {SHORTEST} s: {mean:.3f}.")
+    return table, contradictions(*tables)
 
 
 def slower(table: Table, limit: float) -> list[str]:
@@ -114,11 +138,14 @@ def main() -> None:
     sizes = [f"--{name}" for name in ("tiny", "reduced") if getattr(chosen, name)]
     other = build(chosen.revision)
     print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
-    found = []
+    found, wrong = [], []
     for name in chosen.names:
-        table = compare(name, other, chosen.rounds, sizes)
-        print(table.markdown(), flush=True)
+        table, contradicted = compare(name, other, chosen.rounds, sizes)
+        print(table.markdown(), *contradicted, sep="\n", flush=True)
+        wrong += contradicted
         found += slower(table, chosen.limit) if chosen.limit else []
+    if wrong:
+        sys.exit(f"Certified objectives contradict those of {chosen.revision}.")
     if found:
         sys.exit(
             f"More than {chosen.limit} times as long as in {chosen.revision}:\n" + "\n".join(found)

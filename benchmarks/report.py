@@ -15,7 +15,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from kernelweave.common.core import _core
+from kernelweave import _core
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("kernelweave", "numpy", "scipy", "scikit-learn", "highspy")

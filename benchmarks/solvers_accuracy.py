@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import minmax_scale
 
 from kernelweave import LinearizedMKL, MKLClassifierCV, kernels
-from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.solvers import MWU
 
 from . import data
 from .report import Table

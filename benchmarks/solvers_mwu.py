@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import minmax_scale
 
 from kernelweave import MKLClassifier, kernels
-from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.solvers import MWU
 
 from . import data
 from .report import Table

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.common.core import _core
+from kernelweave import _core
 from kernelweave.kernels import CompiledKernels, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import Sequences
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from kernelweave.common.core import _core
+from kernelweave import _core
 from kernelweave.kernels import CompiledKernels, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import Sequences
 
