@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from .verdicts import Verdict, judged
 
 SECONDS = 60.0  # of CPU time; longer is a hang
-WAITING = 600.0  # seconds without an answer, which are a hang whatever the CPU time
+WAITING = 600.0  # seconds without an answer and without CPU time; longer is a hang
 MEMORY = 3 << 30  # bytes of address space on top of what the process starts with
 LIFE = 5000  # inputs after which a worker is replaced, so that leaks cannot hide behind its limit
 
@@ -39,11 +39,17 @@ class Worker:
         self._left -= 1
         try:
             self._pipe.send_bytes(data)
-            used, end = self.cpu_seconds, time.monotonic() + WAITING
+            before = last = self.cpu_seconds
+            end = time.monotonic() + WAITING
             while not self._pipe.poll(1.0):
-                if self.cpu_seconds - used > SECONDS or time.monotonic() > end:
-                    return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s"))
-            self.seconds = self.cpu_seconds - used
+                used = self.cpu_seconds
+                if used - before > SECONDS:
+                    return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s of CPU time"))
+                if used > last:  # on a busy machine a process may wait for minutes
+                    last, end = used, time.monotonic() + WAITING
+                if time.monotonic() > end:
+                    return self._dead(Verdict("hang", f"no CPU time for {WAITING:g} s"))
+            self.seconds = self.cpu_seconds - before
             return self._pipe.recv()
         except (EOFError, OSError):
             self._child.join()

@@ -195,6 +195,9 @@ INPUTS = [
     ("model_files", "another of the best intercepts",
      "fb25000733c60fcda795eea190f7b51a62fe26d4d9bdd554"
      "e4370c44bba6186d691d6fd642949158145830d11b9c812f"),
+    ("model_files", "two labels of one name",
+     "edf599233b1bb928b0eda3d66a83ab54580869a826446d8e"
+     "fe999110d87dca3cd283dea96b33935776671b8faf16850a"),
     ("survival_fits", "pairs that hardly violate their margins",
      "c2e32a2bcf7f185c7e5ac2da1d56937acb41b34e57b0c510"
      "cae9e810c6051a99e025f5c3c44b095c14fd7e291349696a"),

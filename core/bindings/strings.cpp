@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "bindings/bindings.h"
 #include "bindings/lock.h"
 #include "bindings/packed.h"
 #include "kernels/program.h"
@@ -226,8 +227,11 @@ void bind_string_kernels(nb::module_& m) {
             std::move(groups)};
         for (double weight : positions)
           parameters.places.insert(parameters.places.end(), parameters.weights.size(), weight);
-        WithoutLock unlock;  // work and memory are quadratic in long shifts
-        return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
+        Source source;
+        without_lock([&] {  // work and memory are quadratic in long shifts
+          source.quantity = std::make_shared<WdKernel>(std::move(parameters), length);
+        });
+        return source;
       },
       "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a, "positions"_a, "groups"_a,
       "positions: the weight of each position, or none; groups: the member of a family that each "

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <string>
 
 #include "simd/simd.h"
 #include "stores/wd_store.h"
@@ -34,6 +36,8 @@ namespace {
 constexpr int64_t kPassBytes = 1 << 18;  // bytes of shifted rows that fit in the cache
 // Words compared between two checks for interrupts, approximately.
 constexpr int64_t kMostSteps = 1 << 26;
+// Numbers in the tables of a kernel, whose size is quadratic in long shifts: 4 GB.
+constexpr double kMostNumbers = 1 << 29;
 
 struct WdRows : Rows {
   std::vector<uint64_t> words;  // per row: planes, then the mask of known letters
@@ -90,38 +94,74 @@ WdKernel::WdKernel(WdParameters given, int64_t length)
     : parameters(std::move(given)),
       length(length),
       passes_(shifts_of_rows(parameters.largest_shift())) {
-  const int64_t words = words_for(length);
+  check_size();
   for (int64_t shift : passes_)
     for (double weight : parameters.weights)
       weights_.push_back(parameters.shift_weight(shift) * weight);
   if (positional()) weigh_places();
   for (int64_t p = -parameters.largest_shift(); p < length; ++p)
     planes_.push_back(plane_of(std::max<int64_t>(p, 0), 0));
-  if (parameters.uniform_shift()) return;
+  if (!parameters.uniform_shift()) mark_starts();
+}
+
+void WdKernel::check_size() const {
+  const double words = double(words_for(length)), passes = double(n_passes());
+  const double masks = parameters.uniform_shift() ? 0.0 : passes * words;
+  const double each = positional() ? double(length) + words * double(kWdPlaceSums) : 0.0;
+  if (masks + passes * double(parameters.degree()) * each <= kMostNumbers) return;
+  throw std::invalid_argument(
+      "WeightedDegreeShift: shifts of up to " + std::to_string(parameters.largest_shift()) +
+      " letters that depend on the position, or with weights of positions, need tables of more "
+      "than 4 GB; take shorter shifts");
+}
+
+// Positions of the second sequence, one mask for each pass. The first position of a match, of both
+// sequences, allows the shift.
+void WdKernel::mark_starts() {
+  const int64_t words = words_for(length);
+  const std::span<const int64_t> shifts(parameters.shifts.data(),
+                                        std::min<size_t>(parameters.shifts.size(), length));
+  std::vector<int64_t> nearest(shifts.size());  // positions, by their largest shift
+  std::iota(nearest.begin(), nearest.end(), 0);
+  std::stable_sort(nearest.begin(), nearest.end(),
+                   [&](int64_t i, int64_t j) { return shifts[i] < shifts[j]; });
+  std::vector<uint64_t> allowed(words, 0);
+  for (int64_t i : nearest) allowed[i / 64] |= uint64_t{1} << (i % 64);
   starts_.assign(passes_.size() * words, 0);
-  for (size_t s = 0; s < passes_.size(); ++s)
-    for (int64_t p = 0; p < length; ++p)
-      if (parameters.allows(std::min(p, p + passes_[s]), passes_[s]))
-        starts_[s * words + p / 64] |= uint64_t{1} << (p % 64);
+  for (int64_t w = 0; w < words; ++w) starts_[w] = inside(length, w);
+  auto next = nearest.begin();
+  for (size_t s = 1; s < passes_.size(); ++s) {  // passes_: 0, 1, -1, 2, -2, ...
+    for (; next != nearest.end() && shifts[*next] < std::abs(passes_[s]); ++next)
+      allowed[*next / 64] &= ~(uint64_t{1} << (*next % 64));
+    uint64_t* here = starts_.data() + s * words;
+    shift_bits(allowed.data(), words, std::min<int64_t>(passes_[s], 0), here);
+    for (int64_t w = 0; w < words; ++w) here[w] &= inside(length, w);
+    check_interrupt();
+  }
 }
 
 bool WdKernel::positional() const { return !parameters.places.empty(); }
 
 void WdKernel::weigh_places() {
   const int64_t rows = n_passes() * parameters.degree(), words = words_for(length);
+  places_.reserve(rows * length);
   for (int64_t shift : passes_)
-    for (int64_t k = 0; k < parameters.degree(); ++k)
+    for (int64_t k = 0; k < parameters.degree(); ++k) {
       for (int64_t p = 0; p < length; ++p) {
         const int64_t first = std::max<int64_t>(std::min(p, p + shift), 0);
         places_.push_back(parameters.shift_weight(shift) * parameters.weight(first, k));
       }
+      check_interrupt();
+    }
   sums_.assign(rows * words * kWdPlaceSums, 0.0);
-  for (int64_t row = 0; row < rows; ++row)
+  for (int64_t row = 0; row < rows; ++row) {
     for (int64_t p = 0; p < length; ++p)
       for (int64_t bits = 0; bits < 8; ++bits)
         if (bits >> (p % 64 % 3) & 1)
           sums_[(row * words + p / 64) * kWdPlaceSums + p % 64 / 3 * 8 + bits] +=
               places_[row * length + p];
+    check_interrupt();
+  }
 }
 
 int64_t WdKernel::planes() const {

@@ -67,6 +67,8 @@ class WdKernel : public Quantity {
   bool positional() const;
   double pair_cost() const;
   void weigh_places();
+  void mark_starts();
+  void check_size() const;
   WdTile describe(const PlaneTable& b) const;
   void diagonal_of_sum(const PlaneTable& a, double* out) const;
   // Packs a row under each shift of passes [s0, s1).

@@ -106,6 +106,31 @@ def test_a_search_bounds_each_fit(data):
     assert any("raise max_time=1e-09 or tol" in str(one.message) for one in caught)
 
 
+def test_several_fits_share_a_time_limit(monkeypatch):
+    """Each gets an equal part of the time that is left."""
+    clock = iter([100.0, 100.0, 102.0, 113.0, 120.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    deadline = MKLClassifier(max_time=12.0)._shared_deadline(3)
+    assert [deadline() for _ in range(4)] == [104.0, 107.0, 112.0, 112.0]
+    monkeypatch.undo()
+    assert MKLClassifier()._shared_deadline(3)() == np.inf
+
+
+def test_folds_of_calibration_share_the_time_limit(data, monkeypatch):
+    limits, solve = [], Fit.solve
+
+    def noted(fit, *given, **named):
+        limits.append(fit.deadline)
+        return solve(fit, *given, **named)
+
+    monkeypatch.setattr(Fit, "solve", noted)
+    MKLClassifier(RBF(1.0), calibrate="sigmoid", max_time=1000.0).fit(*data)
+    first, *folds = np.array(limits) - time.monotonic()
+    assert len(folds) == 5
+    assert 900 < first <= 1000
+    np.testing.assert_allclose(folds, 1000.0 / np.arange(5, 0, -1), rtol=0.2)
+
+
 def test_warnings_do_not_name_unset_limits(data):
     with pytest.warns(ConvergenceWarning, match="raise max_iter=1 or tol") as caught:
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ from kernelweave.kernels import (
     per_feature,
 )
 from kernelweave.optimization.active_sets import ActiveSets
-from kernelweave.optimization.engine_choice import suited_norm
+from kernelweave.optimization.engine_choice import Workload, choose_engine, suited_norm
 from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.joint_gradients import JointDescent
@@ -51,6 +52,7 @@ from kernelweave.optimization.single_precision import OnlySinglePrecision, Singl
 from kernelweave.optimization.sparsity import DropSmallWeights
 from kernelweave.optimization.start import ActiveSetStart, Sample, Uniform
 from kernelweave.optimization.steps.analytic import Analytic
+from kernelweave.optimization.steps.base import MOST_WEIGHTS
 from kernelweave.optimization.steps.cutting_plane import CuttingPlane
 from kernelweave.optimization.steps.gradient import Gradient
 from kernelweave.optimization.steps.inner_hessian import InnerHessian
@@ -382,6 +384,14 @@ def test_many_kernels_are_sifted_at_p_1(solver, data, plan_of):
     assert plan_of(MKLClassifier(many, norm=1, loss=loss, solver=solver), X, y) == expected
     few = per_feature(RBF(gamma=list(np.geomspace(0.01, 10, 75))))
     assert plan_of(MKLClassifier(few, norm=1, loss=loss, solver=solver), X, y).engine == "dense"
+
+
+def test_families_beyond_the_limit_of_newton_steps_are_sifted():
+    """Their Hessian would need M^2 numbers; the family engine is for large n and smaller M."""
+    size = SimpleNamespace(
+        kernels=SimpleNamespace(n_kernels=MOST_WEIGHTS + 1), examples=SimpleNamespace(n=5000)
+    )
+    assert choose_engine(size, Workload([AUTO], [norms.Lp(1)])) == "streamed"
 
 
 def test_other_norms_and_shared_weights_are_not_sifted(data, plan_of):

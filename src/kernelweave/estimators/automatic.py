@@ -88,10 +88,12 @@ def choose(
             return Choice(next(iter(candidates)), first, [])
         weights, simplest = costs * (sample.folds >= 0), next(iter(candidates.values()))
         shares, tried = weights / weights.sum(), dict[str, Trial]()
+        deadline = estimator._shared_deadline(len(candidates))
         for name, kernels in candidates.items():
             extends = len(tried) > 0 and set(simplest) <= set(kernels)
             costs_tried = [next(iter(tried.values())).factor] if extends else factors
-            losses = _losses(trial_of(estimator), kernels, sample, costs_tried, shared=shared)
+            trial = trial_of(estimator)
+            losses = _losses(trial, kernels, sample, costs_tried, deadline(), shared=shared)
             tried[name] = Trial.best(losses, costs_tried, shares)
     return best_of(tried, shares)
 
@@ -153,6 +155,7 @@ def _losses(
     kernels: list[Kernel],
     sample: HeldOutSample,
     factors: Sequence[float],
+    deadline: float,
     *,
     shared: bool,
 ) -> np.ndarray:
@@ -161,7 +164,6 @@ def _losses(
     norm = problems[0].norm
     method = find_method(trial.solver, norm, problems[0].loss, shared=shared)
     values = np.zeros((len(factors), len(problems), len(sample.folds)))
-    deadline = trial._deadline()
     with single_threaded_blas():
         workload = Workload([method], [norm], shared, len(tests) * len(factors))
         prepared = trial._prepare(kernels, sample.X, problems[0].C, workload)

@@ -182,6 +182,19 @@ class MKLEstimator(FittedEstimator):
         """Return the deadline of a fit that begins now, on the clock `time.monotonic`."""
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
+    def _shared_deadline(self, fits: int) -> Callable[[], float]:
+        """Return a function that gives each of several fits its deadline.
+
+        Together they take at most `max_time` from now. Each gets an equal share of what is left.
+        """
+        end, left = self._deadline(), iter(range(fits, 0, -1))
+
+        def deadline() -> float:
+            now = time.monotonic()
+            return now + (end - now) / next(left, 1)
+
+        return deadline
+
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         """Return the simplest set of default kernels."""
         return default_of_views(X, costs)

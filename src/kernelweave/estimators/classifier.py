@@ -210,12 +210,14 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _check_loaded(self) -> None:
         outputs = len(self._model.intercept)
         if getattr(self, "multilabel_", False):
-            if self.classes_.shape != (outputs,):
+            if not np.array_equal(self.classes_, np.arange(outputs)):
                 raise ValueError(
-                    f"classes_ must have one label per decision function, {outputs}, got "
-                    f"{self.classes_.shape}"
+                    f"classes_ must be the positions of {outputs} labels, got "
+                    f"{self.classes_.tolist()}"
                 )
             return
+        if len(np.unique(self.classes_)) < self.classes_.size:
+            raise ValueError(f"classes_ must differ, got {self.classes_.tolist()}")
         if getattr(self, "multi_class_", "ovr") == "ovo":
             count = len(self.classes_)
             if self.classes_.ndim != 1 or count < 3 or outputs != count * (count - 1) // 2:
@@ -500,7 +502,8 @@ class MKLClassifier(BaseClassifier):
         Maximum training time in seconds, divided equally among the outputs. If time runs out, the
         best model so far is returned with a ConvergenceWarning. Time is checked after every
         working set, and within long ones; reading and normalising kernels and the computation of
-        alignments are never interrupted.
+        alignments are never interrupted. The comparison of default kernels, calibration and
+        held-out contributions each have the same limit for all of their fits together.
     working_set : int or "auto"
         Number of examples in a working set. An integer also excludes conjugate gradients. Ignored
         by the solvers "skm", "mwu" and "qcqp".

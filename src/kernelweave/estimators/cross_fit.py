@@ -76,7 +76,8 @@ def cross_fitted(
     loose = copy(estimator)
     loose.tol = FOLD_TOL * estimator.tol
     loose.verbose = 0
-    trainer = FoldTrainer(loose, prepared, estimator._deadline)
+    deadline = estimator._shared_deadline(len(problems) * len(tests))
+    trainer = FoldTrainer(loose, prepared, deadline)
     values = [np.empty((one.n_outputs, n)) for one in problems]
     with single_threaded_blas():
         for problem, optimum, found in zip(problems, optima, values, strict=True):

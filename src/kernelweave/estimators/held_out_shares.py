@@ -69,7 +69,8 @@ def held_out_covariances(
     found = np.zeros((len(problems), weights.shape[1]))
     problems, costs, norm = sample.problems, sample.problems[0].C, Lp(np.inf)
     method = find_method("auto", norm, problems[0].loss, shared=False)
-    workload = Workload([method], [norm], fits=len(problems) * len(sample.tests))
+    fits = len(problems) * len(sample.tests)
+    workload, deadline = Workload([method], [norm], fits=fits), trial._shared_deadline(fits)
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled, examples = trial._normalized(kernels, sample.X, costs)
@@ -78,7 +79,7 @@ def held_out_covariances(
             if not len(summed.varying):
                 continue
             prepared = trial._with_engine(summed, examples, costs, workload)
-            trainer = FoldTrainer(trial, prepared, trial._deadline)
+            trainer = FoldTrainer(trial, prepared, deadline)
             for output in range(row, len(problems), len(weights)):
                 problem = replace(problems[output], norm=norm)
                 for test in sample.tests:

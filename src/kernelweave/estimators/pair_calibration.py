@@ -54,11 +54,12 @@ def held_out_values(
     loose.calibrate = None
     n_jobs = prepared.training_set.n_jobs if prepared.training_set is not None else 1
     values = np.empty((len(pairs.pairs), examples.n))
+    deadline = estimator._shared_deadline(len(tests))
     for test in tests:
         costs = pairs.classes.costs.copy()
         costs[test] = 0.0
         held = replace(pairs, classes=replace(pairs.classes, costs=costs))
-        solution = held.solve(Fit(loose, prepared, deadline=estimator._deadline()))
+        solution = held.solve(Fit(loose, prepared, deadline=deadline()))
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in solution.results]
         model = Model.without_statistics(compiled, examples, results, alpha=solution.alpha)
         values[:, test] = model.decide_examples(examples.take(test), n_jobs).T

@@ -11,6 +11,7 @@ from .. import engines
 from ..engines.base import Engine, TrainingSet
 from ..norms import Lp, Norm
 from .methods.base import Method
+from .steps.base import MOST_WEIGHTS
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "family": engines.FamilyEngine.of,
@@ -55,6 +56,9 @@ class Workload:
 def choose_engine(training_set: TrainingSet, workload: Workload) -> str:
     """Return the name of the engine that suits the kernels, the examples, and the problems."""
     kernels, n = training_set.kernels, training_set.examples.n
+    streams = workload.streams(kernels.n_kernels, n)
+    if streams and kernels.n_kernels > MOST_WEIGHTS:  # too many for steps on all weights
+        return "streamed"
     if workload.combines and engines.FamilyEngine.serves(training_set):
         return "family"
     if workload.combines and engines.LinearEngine.serves(training_set):
@@ -62,7 +66,7 @@ def choose_engine(training_set: TrainingSet, workload: Workload) -> str:
     plain_sum = all(norm.is_plain_sum for norm in workload.norms)
     if workload.combines and plain_sum and engines.DenseEngine.sums(training_set):
         return "plain sum"
-    if workload.streams(kernels.n_kernels, n):
+    if streams:
         return "streamed"
     several = workload.fits > 1
     return "stacked" if several and engines.StackedEngine.serves(training_set) else "dense"

@@ -183,3 +183,11 @@ def test_other_kernels_on_repeats(kernel):
         short, middle, long = np.sqrt([short, middle, long])
     slope = (middle - short) / 100
     np.testing.assert_allclose(long, short + slope * (100_000 - 100), rtol=1e-9)
+
+
+def test_tables_of_very_long_shifts_are_refused():
+    """Their size is the product of length, degree and shift."""
+    X = ["AC" * 10_000] * 2
+    kernel = WeightedDegreeShift(20, 20_000, position_weights=np.ones(20_000))
+    with pytest.raises(ValueError, match="need tables of more than 4 GB"):
+        kernel(X)

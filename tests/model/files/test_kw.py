@@ -243,6 +243,17 @@ def test_classes_of_others_are_not_taken_for_ours(X, tmp_path):
         model.save(tmp_path / "m.kw")
 
 
+@pytest.mark.parametrize(("several", "message"), [(True, "positions of 3 labels"),
+                                                  (False, "classes_ must differ")])  # fmt: skip
+def test_names_of_classes_differ(several, message, X, tmp_path):
+    y = (X[:, :3] > 0).astype(int) if several else classes(X)
+    model = MKLClassifier(kernels.RBF(0.5)).fit(X, y)
+    model.classes_ = np.array([0, 0, 1])
+    model.save(tmp_path / "m.kw")
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path / "m.kw")
+
+
 def test_all_learned_attributes_can_be_saved(X):
     for model in models(X):
         learned = {name for name in vars(model) if name.endswith("_") or name == "_model"}
