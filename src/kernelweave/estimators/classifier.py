@@ -19,8 +19,6 @@ from .. import losses, norms
 from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..engines import Engine
-from ..kernels.vector.base import VectorKernel
-from ..kernels.vector.linear import Linear
 from ..model.files.registry import registered
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
@@ -33,15 +31,14 @@ from .conditional_method import only_if
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Formulation, Outputs
-from .joint_classes import RISKS, JointClasses, warn_of_large
-from .one_vs_one import OneVsOne, warn_of_many
+from .joint_classes import JointClasses
+from .multi_class import form_of
+from .one_vs_one import OneVsOne
 from .one_vs_one import class_scores as class_scores_of_pairs
 from .pair_calibration import coupled, held_out_values, pair_calibrators
 from .parameters import is_auto
 from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
-
-MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 
 def _check_probabilities(model: Any) -> None:
@@ -102,88 +99,6 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         if form == "ovo":
             return OneVsOne(classes, shared)
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
-
-    def _form(self, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Data) -> str:
-        """Return the form of the multi-class problem: "ovr", "ovo" or "joint"."""
-        if len(classes) < 3 or self.multi_class == "ovr":
-            return "ovr"
-        if self.multi_class == "joint":
-            self._check_joint(costs)
-            warn_of_large(classes, len(codes))
-            return "joint"
-        absent = np.flatnonzero(np.bincount(codes, costs > 0) == 0)
-        if is_auto(self.multi_class) and (len(absent) > 1 or not self._suits_pairs(classes, X)):
-            return "ovr"
-        if len(absent) > 1:
-            raise ValueError(
-                "sample_weight and class_weight must leave a positive weight to all classes but "
-                f"one with multi_class='ovo', but {classes[absent].tolist()} have none; remove "
-                "their examples, or pass multi_class='ovr'"
-            )
-        if self._checkpoint is not None:
-            raise ValueError(
-                f"checkpoint must be None with multi_class='ovo', got {self._checkpoint!r}; pass "
-                "multi_class='ovr'"
-            )
-        if self.calibrate is not None and not self._calibrates_pairs:
-            raise ValueError(
-                f"calibrate must be None for a search with multi_class='ovo', got "
-                f"{self.calibrate!r}; calibrate an MKLClassifier with the norm and C that it found"
-            )
-        if not self._local:
-            raise ValueError(
-                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
-            )
-        warn_of_many(classes)
-        return "ovo"
-
-    def _check_joint(self, costs: np.ndarray) -> None:
-        """Raise ValueError if a parameter is incompatible with multi_class="joint"."""
-        loss = losses.get(self.loss, "classifier")
-        if type(loss) not in RISKS:
-            raise ValueError(
-                "loss must be 'hinge' (Crammer and Singer) or 'logistic' (multinomial) with "
-                f"multi_class='joint', got {self.loss!r}; pass one of them, or multi_class='ovr'"
-            )
-        if np.isinf(costs).any():
-            raise ValueError(
-                "C must be finite with multi_class='joint', got inf; pass multi_class='ovr' or "
-                "'ovo' for hard margins"
-            )
-        if self.calibrate is not None:
-            raise ValueError(
-                f"calibrate must be None with multi_class='joint', got {self.calibrate!r}; pass "
-                "loss='logistic', whose probabilities need no calibration, or multi_class='ovr'"
-            )
-        if self.share_weights is False:
-            raise ValueError(
-                "share_weights must be True or 'auto' with multi_class='joint', got False: all "
-                "classes are one problem; pass multi_class='ovr' for weights of each class"
-            )
-        if not self._local:
-            raise ValueError(
-                "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'joint'"
-            )
-
-    @property
-    def _checkpoint(self) -> Any:
-        return getattr(self, "checkpoint", None)
-
-    def _suits_pairs(self, classes: np.ndarray, X: Data) -> bool:
-        """Return whether multi_class="auto" is one against one: see docs/classes.md.
-
-        Linear and string kernels stay with one against the rest: it has one weight vector per class
-        to explain, and trains fast.
-        """
-        needs_rest = self.calibrate is not None or self._checkpoint is not None
-        loss = losses.get(self.loss, "classifier")
-        if needs_rest or self.kernels is None or isinstance(loss, losses.Logistic):
-            return False
-        if self.share_weights is True or len(classes) > MANY_CLASSES or not self._local:
-            return False
-        found = self._resolve(self.kernels, X)
-        alone = len(found) == 1 and found[0].n_kernels == 1
-        return alone and isinstance(found[0], VectorKernel) and not isinstance(found[0], Linear)
 
     def _shares_weights(self, form: str) -> bool:
         """Return whether outputs share their weights; by default, pairs of classes do."""
@@ -634,7 +549,7 @@ class MKLClassifier(BaseClassifier):
         C, factors = self._cost()
         costs = weighed(C, self._costs(classes, codes, sample_weight))
         norm = norms.as_norm(self.norm)
-        self.multi_class_ = self._form(classes, codes, costs, X)
+        self.multi_class_ = form_of(self, classes, codes, costs, X)
         self._set_calibration_folds(groups, codes, len(codes))
         posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
         self.C_ = C * self._train(X, posed, factors)

@@ -17,6 +17,7 @@ from ..model.files.registry import registered
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
+from .multi_class import form_of
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchTask, Split
 from .survival import BaseSurvival
@@ -236,7 +237,7 @@ class MKLClassifierCV(Search, BaseClassifier):
             )
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
-        self.multi_class_ = self._form(classes, codes, self._costs(classes, codes, weights), X)
+        self.multi_class_ = form_of(self, classes, codes, self._costs(classes, codes, weights), X)
         weighted = sample_weight is not None
         return ClassSearch(X, classes[codes], weights, weighted, self, classes, codes)
 

@@ -30,9 +30,9 @@ from kernelweave.optimization.methods.optimality import optimality
 from kernelweave.optimization.methods.sifting import (
     FEW,
     SiftedKernels,
+    Sifting,
     among_some,
     first_guess,
-    sift,
 )
 from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.run import Run
@@ -116,7 +116,8 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
 
     engine, alone = streamed(X), np.array([M - 1])
     weights = begin(problem, engine)
-    result = sift(solve_some, problem, engine, weights, Run.start(1e-3), alone, highest)
+    sifting = Sifting(solve_some, highest, early_tol=0.0)
+    result = sifting.solve(problem, engine, weights, Run.start(1e-3), alone)
     assert result.converged
     assert seen == list(range(1, len(seen) + 1))
     assert len(result.history) == len(seen) > 2
@@ -128,7 +129,8 @@ def test_looks_and_iterations_are_bounded(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     engine, alone = streamed(X), np.array([M - 1])
     given = problem, engine, begin(problem, engine), Run.start(1e-6)
-    some = sift(SKM().solve, *given, alone, lambda kernels, height: kernels, max_passes=1)
+    once = Sifting(SKM().solve, lambda kernels, height: kernels, max_passes=1, early_tol=0.0)
+    some = once.solve(*given, alone)
     assert len(some.history) == 1
     assert not some.converged
     result = solve(problem, streamed(X), tol=1e-6, max_iter=2)
@@ -385,13 +387,14 @@ def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path, monkeypat
     X, target = table
     started, ended = [], []
 
-    def watched(solve, problem, engine, *rest, **settings):
+    def watched(self, problem, engine, *rest):
         started.append(engine.alpha.copy())
-        result = sift(solve, problem, engine, *rest, **settings)
+        result = solve_sifting(self, problem, engine, *rest)
         ended.append(engine.alpha.copy())
         return result
 
-    monkeypatch.setattr(sifting, "sift", watched)
+    solve_sifting = Sifting.solve
+    monkeypatch.setattr(Sifting, "solve", watched)
     model = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4, checkpoint=tmp_path / "run")
     model.set_params(max_iter=3).fit(X, target)
     assert model.duality_gap_ > 1e-4
@@ -419,9 +422,8 @@ def test_best_model_of_all_passes_is_returned(case):
         return replace(found, alpha=0.3 * found.alpha)
 
     run, start = Run.start(1e-9), begin(problem, engine)
-    result = sift(
-        solve, problem, engine, start, run, np.arange(0, M, 3), lambda m, _: m[:1], max_passes=3
-    )
+    thrice = Sifting(solve, lambda m, _: m[:1], max_passes=3, early_tol=0.0)
+    result = thrice.solve(problem, engine, start, run, np.arange(0, M, 3))
     gaps = [past.gap for past in run.log.entries]
     assert len(gaps) == 3
     assert result.gap == min(gaps) < gaps[-1]

@@ -55,7 +55,7 @@ from ..solver import Solver
 from .alignment import Aligned
 from .base import Method
 from .game import Game
-from .sifting import sift, spread
+from .sifting import Sifting, spread
 
 CERTIFICATES = 40  # number of certificates in a run
 LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
@@ -387,17 +387,8 @@ class SiftedMWU:
         first = spread(np.arange(engine.n_kernels), FIRST)
         mwu = self.parameters
         rounds = MWURounds(replace(mwu, eps=mwu.accuracy(run.tol)))
-        return sift(
-            rounds.solve,
-            problem,
-            engine,
-            weights,
-            run,
-            first,
-            _evenly_spaced,
-            max_passes=MAX_PASSES,
-            early_tol=EARLY_TOL,
-        )
+        sifting = Sifting(rounds.solve, _evenly_spaced, max_passes=MAX_PASSES, early_tol=EARLY_TOL)
+        return sifting.solve(problem, engine, weights, run, first)
 
 
 def _evenly_spaced(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:

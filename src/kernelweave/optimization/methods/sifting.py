@@ -43,77 +43,93 @@ SHARE = 16  # one kernel of so many takes part
 Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
 
-def sift(
-    solve: Solve,
-    problem: Problem,
-    engine: Engine,
-    weights: np.ndarray,
-    run: Run,
-    chosen: np.ndarray,
-    join: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    *,
-    max_passes: float = np.inf,
-    early_tol: float = 0.0,
-    enough: Callable[[Result, float], bool] = lambda result, excess: True,
-) -> Result:
-    """Solve a problem on growing samples of the kernels of a streamed engine.
+def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return at most `ENTER` kernels at geometrically spaced ranks of s_m / c_m (`height`).
 
-    Parameters
+    The kernels with the largest values are often similar to each other.
+    """
+    ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
+    chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
+    return chosen
+
+
+@dataclass(frozen=True)
+class Sifting:
+    """Solve p = 1 on growing samples of the kernels of a streamed engine.
+
+    Attributes
     ----------
-    solve : callable
+    on_sample : callable
         Solves p = 1 on a sample, whose outputs are cached.
-    problem : Problem
-    engine : StreamedEngine
-    weights : ndarray of shape (M,)
-        Initial weights.
-    run : Run
-    chosen : ndarray of int
-        First sample of kernels, sorted.
     join : callable
         Returns the kernels that join the sample, from the kernels that violate their KKT condition
         and their s_m / c_m.
+    enough : callable
+        Additional stopping criterion. Its arguments are the result of a sample, and the excess of
+        max s_m / c_m over all kernels above that of the sample.
     max_passes : float
         Maximum number of passes over all kernels.
     early_tol : float
         Gap to which a sample is solved while the gap of all kernels is larger.
-    enough : callable
-        Additional stopping criterion. Its arguments are the result of a sample, and the excess of
-        max s_m / c_m over all kernels above that of the sample.
-
-    Returns
-    -------
-    Result
-        The model with the smallest gap among all kernels. The engine has its alpha.
     """
-    last = INNER_TOL * run.tol
-    tol, best = max(last, early_tol), None
-    while True:
-        observe = of_kernels(run.observe, chosen, engine.n_kernels)
-        inner = run.inner(tol, run.budget.iterations_left, observe=observe)
-        norm, part = problem.norm.among(chosen), _streamed(engine).of_kernels(chosen)
-        theta = weights[chosen] / norm.value(weights[chosen])
-        result = solve(replace(problem, norm=norm), part, theta, inner)
-        F, weights = part.combined(result.weights), placed(result.weights, chosen, engine.n_kernels)
-        engine.move_to(result.alpha, F, weights)
-        engine.accumulated_update[:] = part.accumulated_update
-        s = engine.quadratic()
-        certificate = problem.certificate(result.alpha, F, s, weights)
-        run.record(certificate, weights, result.n_iter)
-        height = s / problem.norm.costs(len(s))
-        highest = height[chosen].max()
-        beyond = np.flatnonzero(height > highest)
-        good = run.converged and enough(result, float(height.max() - highest))
-        spent = run.budget.spent or len(run.log.entries) == max_passes
-        exact = tol == last or not result.converged
-        found = replace(run.result(certificate, result.alpha, weights), converged=good)
-        best = found if best is None or good or found.gap < best.gap else best
-        if good or spent or (exact and not beyond.size):
-            if best is not found:
-                engine.move_to(best.alpha)
-                best = replace(best, n_iter=found.n_iter, late=found.late)
-            return best
-        chosen = np.union1d(chosen, join(beyond, height[beyond]))
-        tol = max(last, min(early_tol, EARLY_FACTOR * certificate.gap))
+
+    on_sample: Solve
+    join: Callable[[np.ndarray, np.ndarray], np.ndarray] = highest
+    enough: Callable[[Result, float], bool] = lambda result, excess: True
+    max_passes: float = np.inf
+    early_tol: float = EARLY_TOL
+
+    def solve(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, chosen: np.ndarray
+    ) -> Result:
+        """Return the model with the smallest gap among all kernels; the engine has its alpha.
+
+        Parameters
+        ----------
+        problem : Problem
+        engine : StreamedEngine
+        weights : ndarray of shape (M,)
+            Initial weights.
+        run : Run
+        chosen : ndarray of int
+            First sample of kernels, sorted.
+
+        Returns
+        -------
+        Result
+        """
+        last = INNER_TOL * run.tol
+        tol, best = max(last, self.early_tol), None
+        while True:
+            observe = of_kernels(run.observe, chosen, engine.n_kernels)
+            inner = run.inner(tol, run.budget.iterations_left, observe=observe)
+            norm, part = problem.norm.among(chosen), _streamed(engine).of_kernels(chosen)
+            theta = weights[chosen] / norm.value(weights[chosen])
+            result = self.on_sample(replace(problem, norm=norm), part, theta, inner)
+            F, weights = (
+                part.combined(result.weights),
+                placed(result.weights, chosen, engine.n_kernels),
+            )
+            engine.move_to(result.alpha, F, weights)
+            engine.accumulated_update[:] = part.accumulated_update
+            s = engine.quadratic()
+            certificate = problem.certificate(result.alpha, F, s, weights)
+            run.record(certificate, weights, result.n_iter)
+            height = s / problem.norm.costs(len(s))
+            highest = height[chosen].max()
+            beyond = np.flatnonzero(height > highest)
+            good = run.converged and self.enough(result, float(height.max() - highest))
+            spent = run.budget.spent or len(run.log.entries) == self.max_passes
+            exact = tol == last or not result.converged
+            found = replace(run.result(certificate, result.alpha, weights), converged=good)
+            best = found if best is None or good or found.gap < best.gap else best
+            if good or spent or (exact and not beyond.size):
+                if best is not found:
+                    engine.move_to(best.alpha)
+                    best = replace(best, n_iter=found.n_iter, late=found.late)
+                return best
+            chosen = np.union1d(chosen, self.join(beyond, height[beyond]))
+            tol = max(last, min(self.early_tol, EARLY_FACTOR * certificate.gap))
 
 
 @dataclass(frozen=True)
@@ -135,17 +151,7 @@ class SiftedKernels:
             weights, likely = first_guess(solve, problem, engine, run, MOST_FOR_STEPS)
             if len(weights) >= MANY:
                 weights, likely = among_some(solve, problem, engine, weights, run, likely)
-        return sift(solve, problem, engine, weights, run, likely, highest, early_tol=EARLY_TOL)
-
-
-def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return at most `ENTER` kernels at geometrically spaced ranks of s_m / c_m (`height`).
-
-    The kernels with the largest values are often similar to each other.
-    """
-    ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
-    chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
-    return chosen
+        return Sifting(solve).solve(problem, engine, weights, run, likely)
 
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
@@ -228,11 +234,9 @@ def among_some(
     M = engine.n_kernels
     some = np.union1d(spread(np.arange(M), M // SHARE), chosen)
     part, small = _streamed(engine).among(some), replace(problem, norm=problem.norm.among(some))
-    inner, first = (
-        run.unobserved(run.tol, run.budget.iterations_left),
-        np.searchsorted(some, chosen),
-    )
-    result = sift(solve, small, part, weights[some], inner, first, highest, early_tol=EARLY_TOL)
+    inner = run.unobserved(run.tol, run.budget.iterations_left)
+    first = np.searchsorted(some, chosen)
+    result = Sifting(solve).solve(small, part, weights[some], inner, first)
     run.budget.used += result.n_iter
     engine.move_to(result.alpha)
     height = part.quadratic() / small.norm.costs(len(some))

@@ -41,7 +41,7 @@ from ..run import Run
 from ..solver import Solver
 from .base import Method
 from .optimality import optimality, sparsify
-from .sifting import EARLY_TOL, FEW, ROOM, first_guess, highest, sift
+from .sifting import FEW, ROOM, Sifting, first_guess
 from .smoothed_problem import SmoothedProblem, Smoothing
 
 
@@ -209,8 +209,6 @@ class SiftedSKM:
         if len(likely) == len(weights):  # not a warm start with sparse weights
             plain = SKM(block_mb=skm.block_mb, kappa=skm.kappa, mu=skm.mu)
             weights, likely = first_guess(plain._solved, problem, engine, run)
-        result = sift(
-            stricter._solved, problem, engine, weights, run, likely, highest,
-            early_tol=EARLY_TOL, enough=enough,
-        )  # fmt: skip
+        sifting = Sifting(stricter._solved, enough=enough)
+        result = sifting.solve(problem, engine, weights, run, likely)
         return skm._finished(problem, engine, result, run)

@@ -1,0 +1,131 @@
+"""The form of a problem of several classes: against the rest, in pairs, or joint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import losses
+from ..common.types import Data
+from ..kernels.vector.base import VectorKernel
+from ..kernels.vector.linear import Linear
+from .joint_classes import RISKS, warn_of_large
+from .one_vs_one import warn_of_many
+from .parameters import is_auto
+
+if TYPE_CHECKING:
+    from .classifier import BaseClassifier
+
+MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
+
+
+def form_of(
+    model: BaseClassifier, classes: np.ndarray, codes: np.ndarray, costs: np.ndarray, X: Data
+) -> str:
+    """Return the form of the problem that a classifier solves: "ovr", "ovo" or "joint".
+
+    Parameters
+    ----------
+    model : BaseClassifier
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of shape (n,)
+        Index of the class of each example.
+    costs : ndarray of shape (n,)
+    X : n examples
+
+    Raises
+    ------
+    ValueError
+        If another parameter is incompatible with ``multi_class``.
+    """
+    if len(classes) < 3 or model.multi_class == "ovr":
+        return "ovr"
+    if model.multi_class == "joint":
+        _check_joint(model, costs)
+        warn_of_large(classes, len(codes))
+        return "joint"
+    absent = classes[np.bincount(codes, costs > 0) == 0]
+    if is_auto(model.multi_class) and (len(absent) > 1 or not _suits_pairs(model, classes, X)):
+        return "ovr"
+    _check_pairs(model, absent)
+    warn_of_many(classes)
+    return "ovo"
+
+
+def _checkpoint(model: BaseClassifier) -> object:
+    """Return the path of the checkpoint, which searches do not have."""
+    return getattr(model, "checkpoint", None)
+
+
+def _suits_pairs(model: BaseClassifier, classes: np.ndarray, X: Data) -> bool:
+    """Return whether multi_class="auto" is one against one: see docs/classes.md.
+
+    Linear and string kernels stay with one against the rest: it has one weight vector per class
+    to explain, and trains fast.
+    """
+    needs_rest = model.calibrate is not None or _checkpoint(model) is not None
+    loss = losses.get(model.loss, "classifier")
+    if needs_rest or model.kernels is None or isinstance(loss, losses.Logistic):
+        return False
+    if model.share_weights is True or len(classes) > MANY_CLASSES or not model._local:
+        return False
+    found = model._resolve(model.kernels, X)
+    alone = len(found) == 1 and found[0].n_kernels == 1
+    return alone and isinstance(found[0], VectorKernel) and not isinstance(found[0], Linear)
+
+
+def _check_pairs(model: BaseClassifier, absent: np.ndarray) -> None:
+    """Raise ValueError if a parameter is incompatible with multi_class="ovo".
+
+    `absent` are the classes without any positive weight.
+    """
+    if len(absent) > 1:
+        raise ValueError(
+            "sample_weight and class_weight must leave a positive weight to all classes but "
+            f"one with multi_class='ovo', but {absent.tolist()} have none; remove "
+            "their examples, or pass multi_class='ovr'"
+        )
+    if _checkpoint(model) is not None:
+        raise ValueError(
+            f"checkpoint must be None with multi_class='ovo', got {_checkpoint(model)!r}; pass "
+            "multi_class='ovr'"
+        )
+    if model.calibrate is not None and not model._calibrates_pairs:
+        raise ValueError(
+            f"calibrate must be None for a search with multi_class='ovo', got "
+            f"{model.calibrate!r}; calibrate an MKLClassifier with the norm and C that it found"
+        )
+    if not model._local:
+        raise ValueError(
+            "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
+        )
+
+
+def _check_joint(model: BaseClassifier, costs: np.ndarray) -> None:
+    """Raise ValueError if a parameter is incompatible with multi_class="joint"."""
+    loss = losses.get(model.loss, "classifier")
+    if type(loss) not in RISKS:
+        raise ValueError(
+            "loss must be 'hinge' (Crammer and Singer) or 'logistic' (multinomial) with "
+            f"multi_class='joint', got {model.loss!r}; pass one of them, or multi_class='ovr'"
+        )
+    if np.isinf(costs).any():
+        raise ValueError(
+            "C must be finite with multi_class='joint', got inf; pass multi_class='ovr' or "
+            "'ovo' for hard margins"
+        )
+    if model.calibrate is not None:
+        raise ValueError(
+            f"calibrate must be None with multi_class='joint', got {model.calibrate!r}; pass "
+            "loss='logistic', whose probabilities need no calibration, or multi_class='ovr'"
+        )
+    if model.share_weights is False:
+        raise ValueError(
+            "share_weights must be True or 'auto' with multi_class='joint', got False: all "
+            "classes are one problem; pass multi_class='ovr' for weights of each class"
+        )
+    if not model._local:
+        raise ValueError(
+            "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'joint'"
+        )
