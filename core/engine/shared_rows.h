@@ -27,7 +27,7 @@ class CachedRows {
   int64_t pack_rows() const { return int64_t(rows_.size()); }
   int64_t tile_rows() const { return 1; }  // rows are not contiguous in memory
   int64_t tile_columns() const { return columns_; }
-  int64_t tile_size() const { return ids_.empty() ? 0 : planes_ * columns_; }
+  int64_t tile_size(int64_t) const { return ids_.empty() ? 0 : planes_ * columns_; }
   void pack(IdSpan) {}
   TileValues tile(int64_t r, int64_t, int64_t j0, int64_t j1, double* scratch) const {
     if (ids_.empty()) return {rows_[r] + j0, 0, n_};

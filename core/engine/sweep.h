@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/program.h"
+#include "system/recycled.h"
 #include "system/team.h"
 
 namespace kw {
@@ -90,13 +91,14 @@ struct TileValues {
 };
 
 // A source of values. `pack` prepares at most `pack_rows` rows; r0 and r1 of `tile` count from the
-// first of them. `tile` may write to scratch memory for `tile_size` values.
+// first of them. `tile` may write to scratch memory for `tile_size` values, which depends on the
+// number of rows.
 template <typename Source>
 concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out) {
   { source.pack_rows() } -> std::same_as<int64_t>;
   { source.tile_rows() } -> std::same_as<int64_t>;
   { source.tile_columns() } -> std::same_as<int64_t>;
-  { source.tile_size() } -> std::same_as<int64_t>;
+  { source.tile_size(at) } -> std::same_as<int64_t>;
   source.pack(rows);
   { source.tile(at, at, at, at, out) } -> std::same_as<TileValues>;
 };
@@ -126,7 +128,9 @@ class ComputedRows {
     const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(program_.n_planes(), 1));
     return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
   }
-  int64_t tile_size() const { return program_.n_planes() * kTileRows * tile_columns(); }
+  int64_t tile_size(int64_t rows) const {
+    return program_.n_planes() * rows * std::min(tile_columns(), b_.n);
+  }
   void pack(IdSpan rows) { packed_.emplace(program_, a_, rows, b_); }
   TileValues tile(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* scratch) const {
     packed_->fill(r0, r1, j0, j1, scratch);
@@ -149,14 +153,14 @@ void sweep(Source&& source, const Sweep& task, Visit&& visit, Pairs pairs = {}) 
   const int64_t planes = program.n_planes(), count = int64_t(task.rows.size());
   const int64_t columns = source.tile_columns(), height = source.tile_rows();
   const int64_t tiles = (b.n + columns - 1) / columns, limit = source.pack_rows();
-  std::vector<std::vector<double>> scratch(threads), stacks(threads);
+  std::vector<Buffer<double>> scratch(threads), stacks(threads);
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
     const IdSpan packed = task.rows.subspan(p0, std::min(limit, count - p0));
     source.pack(packed);
     // Visits rows [from, to) of the packed rows in column tile t.
     const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {
-      std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
-      tile.resize(source.tile_size());
+      Buffer<double>&tile = scratch[worker], &stack = stacks[worker];
+      tile.resize(source.tile_size(std::min(height, count)));
       stack.resize(program.stack_size() * columns);
       Planes values(planes);
       const int64_t j0 = t * columns, j1 = std::min(b.n, j0 + columns);
