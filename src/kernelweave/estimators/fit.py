@@ -77,12 +77,13 @@ class Fit:
         -------
         Result
         """
-        plan, run = self._plan(problem, engine), self._run(engine, checkpoint)
+        run = self._run(engine, checkpoint)
         if checkpoint and (state := checkpoint.load()):
             alpha, weights = state
             engine.move_to(alpha)
         try:
-            result = self._solved(problem, engine, plan, run, weights)
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective is checked instead
+                result = self._solved(problem, engine, run, weights)
         except KeyboardInterrupt:
             if checkpoint:
                 checkpoint.keep_last()
@@ -116,15 +117,15 @@ class Fit:
         return replace(self, deadline=now + (self.deadline - now) / left)
 
     def _solved(
-        self, problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray | None
+        self, problem: Problem, engine: Engine, run: Run, weights: np.ndarray | None
     ) -> Result:
-        """Follow a plan; raise ValueError if numbers overflow."""
+        """Make a plan and follow it; raise ValueError if numbers overflow."""
         prepared = self.prepared
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective is checked instead
-                if not self.final:
-                    return solve(problem, engine, plan, run, weights)
-                return solve_confirmed(problem, engine, plan, run, prepared.rounding, weights)
+            plan = self._plan(problem, engine)
+            if not self.final:
+                return solve(problem, engine, plan, run, weights)
+            return solve_confirmed(problem, engine, plan, run, prepared.rounding, weights)
         except FloatingPointError as error:
             raise ValueError(why_not_finite(prepared.compiled, prepared.sample, problem)) from error
 
