@@ -87,7 +87,7 @@ class WorstBounds(RoundingBounds):
 def largest_bounds(shard: Shard, precision: float) -> np.ndarray:
     """Return the largest rounding bounds of each kernel on a shard, shape (M, 2)."""
     kernels = shard.kernels
-    rounding = RoundingBounds(kernels.listing, kernels.seen(shard.examples), precision)
+    rounding = RoundingBounds(kernels.listing, kernels.encoded(shard.examples), precision)
     bounds = [rounding.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
     return np.array([[np.max(size), np.max(error)] for size, error in bounds])
 
@@ -137,7 +137,7 @@ def prepared_shards(
     """
     combines = options.combines
     chosen = VaryingKernels(compiled, family=False)
-    on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
+    on_sample = TrainingSet(chosen.listing, chosen.encoded(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
     light = chosen.listing.is_linear and is_light(Shard(chosen, sample))
     linear = combines and LinearEngine.serves(on_sample)

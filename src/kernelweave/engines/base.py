@@ -202,13 +202,13 @@ class Engine(ABC):
         Parameters
         ----------
         alpha : ndarray of shape (n,)
-        outputs : ndarray, optional
-            Outputs of alpha, in the form of `Snapshot.outputs` or of the k kernels with a weight in
-            theta, shape (k, n). If passed, no kernel is evaluated.
+        outputs : ndarray of shape (n,), (M, n) or (k, n), optional
+            Known outputs of alpha, so that no kernel need be evaluated: combined under theta, of
+            all kernels, or of the k kernels with a nonzero weight in theta.
         theta : ndarray of shape (M,), optional
-            Weights under which outputs are combined.
+            Weights that `outputs` refers to.
         origin : ndarray of shape (n,), optional
-            Outputs with the dual point alpha.
+            For smooth risks: outputs at which minus the gradient of the risk is alpha.
         """
         size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
         if outputs is None:

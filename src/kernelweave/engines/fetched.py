@@ -45,8 +45,8 @@ class LocalEngines:
 
     def engine(self, examples: Examples) -> Engine:
         """Return an engine at alpha = 0 for examples encoded for all kernels."""
-        seen = self.kernels.seen(examples)
-        local = TrainingSet(self.kernels.listing, seen, self.cache_mb, self.n_jobs)
+        encoded = self.kernels.encoded(examples)
+        local = TrainingSet(self.kernels.listing, encoded, self.cache_mb, self.n_jobs)
         if self.kernels.family:
             return FamilyEngine.of(local)
         return LinearEngine.of(local) if self.linear else DenseEngine.of(local)

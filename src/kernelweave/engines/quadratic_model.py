@@ -1,4 +1,4 @@
-"""The engine for one kernel matrix that is approximated by a model."""
+"""The engine of a quadratic model of the dual: one kernel matrix, approximated cheaply."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .surrogate import SurrogateMatrix
 
 
 class QuadraticModelEngine(CachedOutputs):
-    """Approximate outputs F + K (alpha - alpha_0) of one kernel.
+    """Approximate outputs F + K (alpha - alpha_0) of one kernel, without evaluating it.
 
     Parameters
     ----------
     matrix : LowRankModel or SurrogateMatrix
-        The model of K.
+        An approximation of K from recorded products.
     alpha, outputs : ndarray of shape (n,)
         Initial alpha, alpha_0, and its exact outputs F.
     """

@@ -111,7 +111,7 @@ class RecordedProducts:
         self._kernels = kernels
 
     def covers(self, weights: np.ndarray) -> bool:
-        """Return whether products with all kernels that have a weight, shape (M,), are recorded."""
+        """Return whether products with every kernel of nonzero weight, (M,), are recorded."""
         kernels = self._kernels
         return bool(self._basis) and (
             kernels is None or bool(np.isin(np.flatnonzero(weights), kernels).all())

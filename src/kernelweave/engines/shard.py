@@ -47,12 +47,12 @@ class VaryingKernels:
 
     @cached_property
     def listing(self) -> Listing:
-        """The M kernels."""
+        """The expressions of the M kernels."""
         every, chosen = self.compiled.listing, self.compiled.varying
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
-    def seen(self, examples: Examples) -> Examples:
-        """Return examples with the tables that the M kernels use, from those of all kernels."""
+    def encoded(self, examples: Examples) -> Examples:
+        """Return examples encoded for the M kernels, given the same encoded for all kernels."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, object]:
@@ -85,7 +85,7 @@ class Shard:
     @cached_property
     def _own(self) -> Examples:
         """The examples, encoded for the M kernels."""
-        return self.kernels.seen(self.examples)
+        return self.kernels.encoded(self.examples)
 
     def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_own"}
@@ -159,11 +159,11 @@ class Shard:
     def _family_block_norms(
         self, expansion: Expansion, slices: Sequence[tuple[int, int]]
     ) -> np.ndarray:
-        seen = self.kernels.seen(expansion.examples)
-        family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
+        examples = self.kernels.encoded(expansion.examples)
+        family = TrainingSet(self.kernels.listing, examples, 0.0, self.n_jobs).core(_core.Mixture)
         parts = [
             family.quadratic_of_rows(
-                np.arange(first, seen.n), last - first, expansion.alpha[first:]
+                np.arange(first, examples.n), last - first, expansion.alpha[first:]
             )
             for first, last in slices
         ]
@@ -184,14 +184,14 @@ class Shard:
 
     def _engine(self, expansion: Expansion) -> FamilyEngine:
         """Return an engine for the examples of an expansion, followed by those of the shard."""
-        both = joined([self.kernels.seen(expansion.examples), self._own])
+        both = joined([self.kernels.encoded(expansion.examples), self._own])
         engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
         engine.move_to(np.concatenate([expansion.alpha, np.zeros(self.n)]))
         return engine
 
     def _decide(self, expansion: Expansion, weights: np.ndarray) -> np.ndarray:
         """Return combined outputs, shape (k, n), for each of k weight vectors, shape (k, M)."""
-        program, others = self.kernels.listing.program, self.kernels.seen(expansion.examples)
+        program, others = self.kernels.listing.program, self.kernels.encoded(expansion.examples)
         coef = np.repeat(expansion.alpha[None], len(weights), axis=0)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 

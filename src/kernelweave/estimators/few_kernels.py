@@ -203,7 +203,7 @@ class _Search:
         return np.asarray(s / as_norm(self.estimator.norm).costs(len(s)))
 
     def _gap(self, model: Any) -> float:
-        """Return the relative distance of a model to the optimum without the limit."""
+        """Return the relative distance of a model to the optimum with any number of kernels."""
         lower, objective = self.relaxed.dual_objective_, model.primal_objective_
         scale = min(abs(objective), self.relaxed.constant_objective_ - lower)
         if scale <= 0:

@@ -65,18 +65,19 @@ class Solution:
 
 
 class Formulation(ABC):
-    """The problems of a fit.
+    """The optimisation problems of a fit, and the way to solve them.
 
     Attributes
     ----------
     targets : ndarray of shape (n,)
-        Examples with equal values and equal targets are merged into one.
+        Distinguish examples: only rows with equal targets are merged.
     costs : ndarray of shape (n,)
         Weights of the examples in normalisations and other statistics.
     shared : bool
         Whether the outputs share their weights.
     explained : bool
-        Whether held-out shares of the kernels are computed: `outputs` must be those of the model.
+        Whether held-out shares of the kernels are computed. This is possible if the problems in
+        `outputs` are those of the model.
     keeps_kernels : bool
         Whether solvers need the outputs of single kernels, not only their sum.
     fits : int

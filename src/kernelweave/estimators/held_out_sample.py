@@ -59,7 +59,7 @@ class HeldOutSample:
 
 
 def trial_of(estimator: MKLEstimator, **parameters: object) -> MKLEstimator:
-    """Return an unfitted copy of an estimator for trial fits: no output, large tolerance."""
+    """Return an unfitted copy of an estimator for trial fits: silent, with a large tolerance."""
     trial: MKLEstimator = clone(estimator)
     trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), verbose=0, **parameters)
     return trial

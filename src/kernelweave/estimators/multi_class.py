@@ -59,10 +59,10 @@ def _checkpoint(model: BaseClassifier) -> object:
 
 
 def _suits_pairs(model: BaseClassifier, classes: np.ndarray, X: Data) -> bool:
-    """Return whether multi_class="auto" is one against one: see docs/classes.md.
+    """Return whether multi_class="auto" chooses one against one; see docs/classes.md.
 
-    Linear and string kernels stay with one against the rest: it has one weight vector per class
-    to explain, and trains fast.
+    It does not for linear and string kernels: one against the rest trains fast with them, and
+    gives one weight vector per class, which can be interpreted.
     """
     needs_rest = model.calibrate is not None or _checkpoint(model) is not None
     loss = losses.get(model.loss, "classifier")

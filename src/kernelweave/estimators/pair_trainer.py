@@ -101,7 +101,7 @@ class PairTrainer:
         yield from solve_each_pair(problem, engine, weights, run, rounding)
 
     def _alone(self, number: int) -> Result:
-        """Return the result of one pair, solved on a part of the engine of all examples."""
+        """Return the result of one pair, solved on a subset of the engine of all examples."""
         rows, problem, prepared = (
             self.pairs.rows[number],
             self.pairs.problem(number),

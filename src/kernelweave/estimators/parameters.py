@@ -103,7 +103,7 @@ def _positive(value: object) -> bool:
 
 
 def _above_zero(value: object) -> bool:
-    """Return whether a number is above 0: inf is, an integer too large for a float is not."""
+    """Return whether a number is above 0 and, unless it is inf, representable as a float."""
     return _positive(value) or value == np.inf
 
 

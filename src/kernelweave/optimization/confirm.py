@@ -97,7 +97,8 @@ def rounding_error(
 ) -> float:
     """Return a bound of the rounding error of the primal minus the dual value."""
     theta = result.weights
-    outputs = problem.n_outputs if problem.risk.sizes is None else 1  # else in a row
+    # Outputs of different sizes are one row of alphas.
+    outputs = problem.n_outputs if problem.risk.sizes is None else 1
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
@@ -120,10 +121,10 @@ def rounding_error(
 def _joint_error(
     problem: Problem, engine: Engine, result: Result, dF: np.ndarray, ds: np.ndarray
 ) -> float:
-    """Return what `rounding_error` does, for a risk that is no sum over the examples.
+    """Return a bound as `rounding_error` does, for a risk that is not a sum over the examples.
 
-    The risk is evaluated where its gradient, -alpha at the optimum, and all errors of the outputs
-    have the same signs or opposite ones.
+    The risk is evaluated at perturbed outputs. At the optimum its gradient is -alpha. So errors
+    with the signs of -alpha increase it most, and those with the signs of alpha decrease it most.
     """
     risk, norm, theta, alpha = problem.risk, problem.norm, result.weights, engine.alpha
     F, growth = engine.combined(theta), (1 + np.sqrt(len(alpha))) * UNIT

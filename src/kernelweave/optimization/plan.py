@@ -265,7 +265,7 @@ class Case:
 
     @property
     def of_parts(self) -> Case:
-        """The case in which products cost what they cost for subsets of the examples."""
+        """The case of a subset of the examples, whose products may have another cost."""
         return replace(self, costs=replace(self.costs, products=self.costs.part_products))
 
     # How alpha is improved
@@ -301,7 +301,10 @@ class Case:
 
     @property
     def takes_conjugate_gradients(self) -> bool:
-        """Whether all alphas change at once, and the risk is quadratic; bounds need cheap ones."""
+        """Whether conjugate gradients change all alphas: for quadratic risks.
+
+        If alphas have bounds, moves are short, so that products must be cheap.
+        """
         if not self.changes_all or self.risk.is_smooth or self.compares:
             return False
         term = self.risk.term

@@ -30,7 +30,7 @@ class Result(Certificate):
     converged : bool
         Whether the gap is below the tolerance, in spite of rounding.
     late : bool
-        Whether time ran out before.
+        Whether the time limit was reached before convergence.
     optimality : (eps1, eps2), optional
         Accuracy of the support kernel machine, see `methods.optimality`.
     rounding_bound : float

@@ -23,9 +23,9 @@ class StallTuning:
     no_progress : relative decrease of the gap that does not count as progress.
     noise : values are unreliable if the rounding bound exceeds this fraction of the gap. Then
         `noisy_patience` iterations without a relative decrease by `noisy_progress` are enough.
-    still : relative range of the weights, and range of the dual values as part of the distance of
-        primal and dual value, that count as no change; `noisy_patience` models without a change
-        are enough, too.
+    still : the run also stalls if `noisy_patience` models hardly change: neither their weights, by
+        more than this fraction, nor their dual values, by more than this fraction of the distance
+        between primal and dual value.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
     zero : objective that is 0 up to rounding, relative to the largest value.
     inner_rounding : inner problems are not solved below this fraction of the primal value.
@@ -121,7 +121,8 @@ class StoppingRule:
     def _vanished(self, log: Log) -> bool:
         """Return whether both objectives are 0 up to rounding, as can happen for one class.
 
-        A dual value above 0 is progress: with a large C the optimum is small next to the start.
+        With a large C the optimum may also be tiny relative to the first primal value. Then the
+        dual value is positive, and the result is False.
         """
         last = log.last
         size = max(abs(last.primal), abs(last.dual))

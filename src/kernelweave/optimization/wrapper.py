@@ -32,8 +32,8 @@ class WrapperTuning:
     ----------
     inner_iterations : maximum number of iterations of one inner problem.
     inner_failures : stalled inner problems in a row after which the fit stops.
-    probes : weights tested in a row while the constant model is optimal for each of them; after
-        more, the dual values that say so are rounding errors.
+    probes : maximum number of weights tested in a row for which the constant model is optimal. A
+        fit that exceeds it stops, since such dual values are rounding errors.
     inner_decrease : fraction to which the inner gap must fall: otherwise a weight step might be
         repeated at the same alpha.
     good_weights : if better weights would reduce the gap by less than this fraction of the

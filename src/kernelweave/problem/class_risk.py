@@ -47,7 +47,7 @@ class ClassRisk(Risk):
     ) -> Own:
         """Return the risk of examples of classes `codes`, from 0 to K - 1, with costs, both (n,).
 
-        `tau` is 0, or None without an intercept.
+        `tau` is 0 with an intercept and None without.
         """
         y = np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
         C = np.tile(np.asarray(costs, dtype=float), n_classes)

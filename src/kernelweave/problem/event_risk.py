@@ -1,4 +1,4 @@
-"""Base class of the risks of censored times: which of the times are events."""
+"""Base class of the risks of censored times, which know the observed events."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class HardMarginProblem(Problem):
     ) -> HardMarginProblem:
         """Return the problem of targets y on the examples marked by `counts`, both of shape (n,).
 
-        `tau` is 0, or None without an intercept.
+        `tau` is 0 with an intercept and None without.
 
         Raises
         ------

@@ -164,9 +164,10 @@ class _Partners:
     def of(
         cls, example: np.ndarray, node: np.ndarray, mine: np.ndarray, *, ahead: bool
     ) -> _Partners:
-        """Return the places of one kind, a mask; their partners are ahead in a list, or behind.
+        """Return the entries marked in the mask `mine`, with their partners.
 
-        `example`, `node` and `mine` have a value for each place of all lists.
+        Partners are the other entries of the same node: those ahead in its list, or behind.
+        `example`, `node` and `mine` have a value for each entry of all lists.
         """
         others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before a place
         here = others[np.flatnonzero(mine)]

@@ -51,7 +51,7 @@ class ConjugateGradientTuning(DescentTuning):
 
 
 @dataclass(eq=False)
-class ModelledDescent(Descent):
+class QuasiNewtonDescent(Descent):
     """Descent whose moves lead to the minimum of a quadratic model of the dual problem.
 
     Attributes
@@ -152,7 +152,7 @@ class ConjugateGradients:
     separate : bool
         Whether products are computed for each kernel, which costs no more than for their sum.
     record : bool
-        Whether products are recorded, since most of their time does not depend on n.
+        Whether products are recorded for a model of the kernel matrix.
     tuning : ConjugateGradientTuning
     """
 
@@ -162,7 +162,7 @@ class ConjugateGradients:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        descent = ModelledDescent(
+        descent = QuasiNewtonDescent(
             problem, engine, weights, self.separate, tuning=self.tuning, record=self.record
         )
         return descended(descent, run)

@@ -47,9 +47,9 @@ class DescentTuning:
         are slow at first, and small working sets with many free examples are slower still.
     stall_moves : moves within which the distance between the best primal and dual value must fall.
     stall_factor : factor below which that distance must fall.
-    short_moves, short_length : epsilon-insensitive loss only. After this number of moves in a row
-        whose length kinks reduce below this fraction, a gradient step without truncation puts
-        alphas on their kinks.
+    short_moves, short_length : epsilon-insensitive loss only. A move is short if kinks reduce its
+        length below `short_length`. After `short_moves` short moves in a row, a gradient step
+        without truncation sets alphas to their kinks.
     """
 
     patience: int = 100
@@ -128,7 +128,7 @@ class Descent:
 
     @property
     def at_kinks(self) -> bool:
-        """Whether kinks have cut the last moves short."""
+        """Whether kinks made the last `tuning.short_moves` moves short."""
         return self.short_moves >= self.tuning.short_moves
 
     def descend(self) -> bool:

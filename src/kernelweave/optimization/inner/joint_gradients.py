@@ -22,11 +22,11 @@ from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
-from .conjugate_gradients import ConjugateGradientTuning, ModelledDescent
+from .conjugate_gradients import ConjugateGradientTuning, QuasiNewtonDescent
 from .descent import descended
 
 
-class BestWeightsDescent(ModelledDescent):
+class BestWeightsDescent(QuasiNewtonDescent):
     """Conjugate gradients in alpha; after every move the weights are the best ones for alpha."""
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ class JointDescent:
     Parameters
     ----------
     record : bool
-        Whether products are recorded, since most of their time does not depend on n.
+        Whether products are recorded for a model of the kernel matrix.
     tuning : ConjugateGradientTuning
     """
 

@@ -31,10 +31,10 @@ class PairSets:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         certifier, solver = Certifier(problem, engine), pair_solver(engine)
         constant = problem.risk.constant_models[0]
-        # One call solves the problem, so that no first gap is known that it must fall below.
+        # The first gap is that of the solution, so it need not decrease further.
         run = replace(run, rule=replace(run.rule, decrease=1.0))
         while True:
-            # A certificate of the alphas before would take a pass over all support vectors.
+            # No certificate before this call: it would take a pass over all support vectors.
             solver.solve(problem.term, constant, BELOW_TOL * run.tol, weights)
             run.notify(engine.alpha, weights)
             certificate = certifier.certify(weights)

@@ -233,21 +233,21 @@ class Decomposition(Certifier):
 
 
 class Pauses:
-    """Working sets for which a method pauses that did not improve the last ones: 1, 2, 4, ...
+    """Exponential backoff: skip a method for 1, 2, 4, ... working sets after each failure.
 
-    If kernel values are so large that its steps are rounding errors, all its time is lost.
+    A method fails if kernel values are so large that its steps are rounding errors.
     """
 
     def __init__(self) -> None:
         self._length, self._left = 0, 0
 
     def is_over(self) -> bool:
-        """Return whether the method takes part in the next working set."""
+        """Return whether to use the method on the next working set."""
         self._left -= 1
         return self._left < 0
 
     def note(self, improved: bool) -> None:
-        """Update after a working set with the method."""
+        """Record whether the method improved a working set."""
         self._length = 0 if improved else max(1, 2 * self._length)
         self._left = self._length
 

@@ -193,7 +193,9 @@ class MWU(Method):
         )
 
     def serves(self, norm: Norm) -> bool:
-        """Return whether a norm is supported: p = 1, or with a first stage weights of 0.
+        """Return whether a norm is supported: p = 1.
+
+        With a first stage all norms that allow weights of 0 are supported.
 
         Parameters
         ----------
@@ -392,5 +394,5 @@ class SiftedMWU:
 
 
 def _evenly_spaced(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return the kernels that join a sample, evenly spaced."""
+    """Return about `ENTER` of the kernels that violate their KKT condition, evenly spaced."""
     return spread(kernels, ENTER)

@@ -45,7 +45,8 @@ def best_weights(
     """Return the weights of k kernels with the smallest eps2, shape (k,), or None if infeasible.
 
     A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
-    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2. Without an intercept b is 0.
+    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2. Here F = sum_m theta_m g_m, and down and up
+    are the left and right derivatives of the dual terms. Without an intercept b is 0.
 
     Parameters
     ----------

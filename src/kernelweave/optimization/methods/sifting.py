@@ -5,9 +5,9 @@ problem is solved on a sample of the kernels. One pass over all kernels then cer
 the full problem, and some of the kernels that violate their KKT condition join the sample.
 
 The first sample comes from a few hundred examples, on which all kernels together cost little. With
-thousands of kernels, weight steps first solve the problem among one of 16 kernels, evenly spaced,
-by sifting as well. Passes over these cost little, and leave few passes over all (partial pricing in
-the simplex method).
+thousands of kernels, weight steps first solve the problem on every 16th kernel, also by sifting.
+These passes are cheap, and few passes over all kernels remain (partial pricing in the simplex
+method).
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ MOST_KERNELS = 2000  # maximum number of kernels
 MOST_FOR_STEPS = 120  # the same if weight steps need M^3 operations
 FEW = 8  # minimum number of kernels in the first sample
 GUESS_TOL = 1e-2  # relative duality gap
-# The first sifting, among some of the kernels.
+# The first sifting, on some of the kernels.
 MANY = 5000  # minimum number of kernels
-SHARE = 16  # one kernel of so many takes part
+SHARE = 16  # every 16th kernel takes part
 
 Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
 
-def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return at most `ENTER` kernels at geometrically spaced ranks of s_m / c_m (`height`).
+def at_spaced_ranks(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return at most `ENTER` kernels, at geometrically spaced ranks of s_m / c_m (`height`).
 
-    The kernels with the largest values are often similar to each other.
+    The kernels of the first ranks alone would often be near-duplicates of each other.
     """
     ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
     chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
@@ -74,7 +74,7 @@ class Sifting:
     """
 
     on_sample: Solve
-    join: Callable[[np.ndarray, np.ndarray], np.ndarray] = highest
+    join: Callable[[np.ndarray, np.ndarray], np.ndarray] = at_spaced_ranks
     enough: Callable[[Result, float], bool] = lambda result, excess: True
     max_passes: float = np.inf
     early_tol: float = EARLY_TOL
@@ -209,7 +209,7 @@ def among_some(
     run: Run,
     chosen: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and a sample of kernels, from sifting among one of `SHARE` kernels.
+    """Return weights and a sample of kernels, from sifting on every `SHARE`-th kernel.
 
     The engine is moved to that solution.
 

@@ -1,14 +1,15 @@
 """The Hessian of J(theta), the optimal value of the inner problem, as Newton steps need it.
 
-With f free examples, their outputs G, (f, M), and A = K + diag(curvature) it is G' X, where
-A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f the matrix
-A is too large, and the Hessian is estimated from every k-th free example, each of which counts k
-times. That would be right if examples responded independently. Responses of similar examples share
-one effect, and the estimate decreases with the size of the sample: it is extrapolated from that of
-half of the sample to all free examples, for each direction of the weights.
+Let G, shape (f, M), be the outputs of the f free examples, and A = K + diag(curvature). Then the
+Hessian is G' X, where A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`).
 
-If matrix-vector products with K were computed on the way to alpha, they give a low-rank model of K
-(`engines.recorded_products`), which is as good as a sample and costs nothing.
+For large f the matrix A is too large, and the Hessian is estimated from every k-th free example,
+each of which counts k times. This overestimates the Hessian if examples are similar: it would be
+exact only if A were diagonal. The estimate decreases as the sample grows. So it is computed from
+the sample and from half of it, and extrapolated to all free examples (`extrapolated`).
+
+If conjugate gradients have recorded matrix-vector products with K, these define a low-rank model of
+K (`engines.recorded_products`), which is as accurate as a sample and costs nothing more.
 """
 
 from __future__ import annotations

@@ -47,12 +47,11 @@ class NewtonTuning:
 
     Attributes
     ----------
-    reach : trust region: a step leaves at least the fraction `reach` times the relative gap of
-        every weight.
-    distrust : after a failed step that fraction is at least the square root of this number; after
-        each further failure it is the square root of the last one.
-    widen : after each successful step the fraction is raised to this power, which reduces it and
-        so widens the trust region.
+    reach : trust region: a step keeps at least a fraction x of every weight, where x is this number
+        times the relative gap.
+    distrust : after a failed step x is at least the square root of this number; each further
+        failure replaces x by its square root, which narrows the trust region.
+    widen : each successful step raises x to this power, which widens the trust region.
     rounding : relative difference of objective values that is attributed to rounding.
     secant : bounds of the factor by which the Hessian is rescaled.
     """
@@ -157,7 +156,7 @@ class NewtonSteps:
     def _least(self, iterate: Iterate) -> np.ndarray:
         """Return the lower bounds of the weights after a step, shape (M,).
 
-        They decrease with the gap. At p = 1 small weights may become 0.
+        The smaller the gap, the lower the bounds. At p = 1 small weights may become 0.
         """
         gap = iterate.gap(self.norm)
         reach = max(self.distrust, self.tuning.reach * gap / max(iterate.scale, gap))
