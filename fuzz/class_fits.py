@@ -32,7 +32,7 @@ def run(data: bytes) -> None:
     if np.all(np.isfinite(model.duality_gap_)):
         check_certificate(model, examples, y, weights, [str(one.message) for one in caught])
     query(c, model, examples)
-    if hasattr(model, "predict_proba") and model.multi_class_ != "ovo":
+    if hasattr(model, "predict_proba"):
         check_probabilities(model.predict_proba(examples.new))
 
 
@@ -51,7 +51,7 @@ def estimator(c: Choices) -> Any:
         tol=c.power(-5, -2),
         normalize=c.pick(["variance", "variance", "unit", "center", None]),
         class_weight=c.pick([None, None, "balanced"]),
-        calibrate=c.pick([None, None, None, "sigmoid", "isotonic"]) if form == "ovr" else None,
+        calibrate=c.pick([None, None, None, "sigmoid", "isotonic"]),
         fit_intercept=not c.chance(0.2),
         max_iter=c.usual(None, [1, 3], 0.05),
     )

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -14,7 +15,8 @@ from sklearn.svm import LinearSVC
 
 import kernelweave
 from kernelweave import MKLClassifier, MKLClassifierCV, compare, norms, verify
-from kernelweave.estimators.joint_classes import warn_of_large
+from kernelweave.estimators.cross_fit import folds
+from kernelweave.estimators.joint_classes import leads, warn_of_large
 from kernelweave.kernels import RBF, Linear
 
 WIDTHS = [0.01, 0.1, 1.0]
@@ -164,6 +166,46 @@ def test_probabilities_are_a_softmax(wine):
 
 
 @every_loss
+def test_conformity_scores_equal_those_of_fits_on_each_fold(overlapping, loss):
+    X, y = overlapping
+    model = joint(loss=loss, normalize=None, calibrate="sigmoid", tol=1e-7).fit(X, y)
+    for test in folds(len(y), y):
+        train = np.setdiff1d(np.arange(len(y)), test)
+        alone = clone(model).set_params(calibrate=None).fit(X[train], y[train])
+        values = alone.decision_function(X[test])
+        others = np.where(np.eye(4, dtype=bool)[:, None], -np.inf, values).max(axis=2).T
+        pairs = zip(model.calibrators_, (values - others).T, strict=True)
+        p = np.column_stack([one(column) for one, column in pairs])
+        p /= p.sum(axis=1, keepdims=True)
+        wanted = 1 - p[np.arange(len(test)), y[test]]
+        np.testing.assert_allclose(model.conformity_[test], wanted, atol=2e-3)
+
+
+@every_loss
+@pytest.mark.parametrize("how", ["sigmoid", "isotonic"])
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLClassifierCV])
+def test_calibrated_models_have_probabilities_and_sets(wine, loss, how, Estimator, tmp_path):
+    X, y = wine
+    given = {"multi_class": "joint", "loss": loss, "calibrate": how}
+    if Estimator is MKLClassifierCV:
+        given.update(norms=[2], Cs=[1.0], cv=2)
+    model = Estimator(RBF(WIDTHS), **given).fit(X[::2], y[::2])
+    p, sets = model.predict_proba(X[1::2]), model.predict_set(X[1::2], 0.1)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert log_loss(y[1::2], p) < 0.3
+    assert (sets & (model.classes_ == y[1::2, None])).any(axis=1).mean() > 0.8
+    model.save(tmp_path / "model.kw")
+    again = kernelweave.load(tmp_path / "model.kw")
+    np.testing.assert_array_equal(again.predict_set(X), model.predict_set(X))
+    assert verify(again, X[::2], y[::2]).agree
+
+
+def test_leads_over_the_best_other_class():
+    found = leads(np.array([[1.0, 4.0, 2.0], [3.0, 0.0, 3.0]]))
+    np.testing.assert_array_equal(found, [[-3.0, 2.0, -2.0], [0.0, -3.0, 0.0]])
+
+
+@every_loss
 def test_models_survive_files(wine, loss, tmp_path):
     X, y = wine
     model = joint(loss=loss).fit(X, y)
@@ -233,7 +275,6 @@ def test_default_kernels_are_chosen_for_joint_models(wine, loss):
     [
         ({"loss": "squared_hinge"}, "loss must be 'hinge'"),
         ({"C": np.inf}, "C must be finite"),
-        ({"calibrate": "sigmoid"}, "calibrate must be None"),
         ({"share_weights": False}, "share_weights must be True"),
         ({"solver": "newton"}, "smooth loss"),
         ({"solver": "skm", "norm": 1}, "does not support"),

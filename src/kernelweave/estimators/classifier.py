@@ -31,7 +31,7 @@ from .conditional_method import only_if
 from .conformal import checked_alpha, class_scores, threshold
 from .cross_fit import Optimum, cross_fitted
 from .formulation import Formulation, Outputs
-from .joint_classes import JointClasses
+from .joint_classes import JointClasses, leads
 from .multi_class import form_of
 from .one_vs_one import OneVsOne
 from .one_vs_one import class_scores as class_scores_of_pairs
@@ -168,6 +168,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
+    def _is_joint(self) -> bool:
+        """Whether one loss compares the outputs of all classes."""
+        return bool(getattr(self, "multi_class_", "ovr") == "joint")
+
+    @property
     def _in_pairs(self) -> bool:
         """Whether outputs are pairs of classes."""
         return bool(getattr(self, "multi_class_", "ovr") == "ovo")
@@ -208,9 +213,10 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Columns follow ``classes_``. Probabilities of one against the rest are divided by their
-            sum. Those of pairs of classes are coupled (Wu, Lin and Weng, 2004), as in
-            scikit-learn's SVC; they may rank classes differently from the votes of `predict`.
+            Columns follow ``classes_``. Probabilities of one against the rest, and calibrated ones
+            of joint models, are divided by their sum. Those of pairs of classes are coupled (Wu,
+            Lin and Weng, 2004), as in scikit-learn's SVC; they may rank classes differently from
+            the votes of `predict`.
             Multilabel models have one probability for each label.
 
         Raises
@@ -222,9 +228,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Return the probabilities of decision values, shape (n, outputs)."""
-        if getattr(self, "multi_class_", "ovr") == "joint":
-            return np.asarray(softmax(values, axis=1))
         found = getattr(self, "calibrators_", None)
+        if self._is_joint:
+            if found is None:
+                return np.asarray(softmax(values, axis=1))
+            values = leads(values)
         each = [expit] * values.shape[1] if found is None else found
         columns = [one(column) for one, column in zip(each, values.T, strict=True)]
         if self._in_pairs:
@@ -285,11 +293,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         values = cross_fitted(self, prepared, problems, engine, optima, tests)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
+        each = leads(values.T).T if self._is_joint else values
         self.calibrators_ = calibrators(
-            self.calibrate, values[:, known], labels[:, known], weights[known]
+            self.calibrate, each[:, known], labels[:, known], weights[known]
         )
-        each = labels.sum(axis=0)
-        if len(labels) == 1 or (each == 1).all():
+        if len(labels) == 1 or (labels.sum(axis=0) == 1).all():
             codes = labels[0].astype(int) if len(labels) == 1 else labels.argmax(axis=0)
             self.conformity_ = class_scores(self._probabilities(values.T), codes)
 

@@ -20,6 +20,7 @@ from ..engines import Engine
 from ..engines.snapshot import Snapshot
 from ..kernels.compile.examples import Examples
 from ..optimization.path import at_cost
+from ..problem.class_risk import ClassRisk
 from ..problem.problem import Problem
 from .fold import Fold, FoldTrainer, without
 from .prepared import Prepared
@@ -148,8 +149,12 @@ def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.nda
     """Move the engine to a feasible alpha near the solution on all examples; return the weights.
 
     The alphas of each output must add up to 0. To restore this, some alphas of the sign with the
-    larger sum become 0. Most alphas keep their values, and few outputs have to be updated.
+    larger sum become 0. Most alphas keep their values, and few outputs have to be updated. With a
+    joint loss of all classes the alphas of each example must add up to 0, too: start from 0.
     """
+    if isinstance(problem.risk, ClassRisk):
+        engine.move_to(np.zeros_like(solution.alpha))
+        return at_cost(problem, engine, weights)
     engine.move_to(*solution)
     alpha = np.where(problem.C > 0, solution.alpha, 0.0)
     for part in alpha.reshape(problem.n_outputs, -1):

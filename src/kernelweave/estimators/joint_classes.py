@@ -92,6 +92,26 @@ class JointClasses(Formulation):
         return Solution(fit.solve_each(problems, engine), problems, engine)
 
 
+def leads(values: np.ndarray) -> np.ndarray:
+    """Return by how much the output of each class exceeds the largest of the other classes.
+
+    Outputs of a joint loss have a meaning only relative to each other, so that these differences
+    are calibrated.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_classes)
+        Decision values.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+    """
+    second, first = np.sort(values, axis=1)[:, -2:].T
+    best_other = np.where(values == first[:, None], second[:, None], first[:, None])
+    return np.asarray(values - best_other)
+
+
 def warn_of_large(classes: np.ndarray, n: int) -> None:
     """Warn if a joint problem of n examples has so many classes that it takes long."""
     count = len(classes)

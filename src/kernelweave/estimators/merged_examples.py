@@ -144,8 +144,11 @@ class MergedExamples:
         return cls(chosen[total > 0], np.maximum(group, 0)[kind], shares)
 
     def merge(self, problem: Problem) -> Problem:
-        """Return the problem of the distinct examples."""
-        return replace(problem, risk=problem.risk.taken(self.chosen, self.summed(problem.C)))
+        """Return the problem of the distinct examples, with all outputs."""
+        each = problem.C.reshape(problem.n_outputs, -1)
+        first = each.shape[1] * np.arange(len(each))[:, None]  # position of an output in the risk
+        idx, costs = (first + self.chosen).ravel(), np.concatenate([self.summed(C) for C in each])
+        return replace(problem, risk=problem.risk.taken(idx, costs))
 
     def summed(self, costs: np.ndarray) -> np.ndarray:
         """Return the cost of each distinct example, shape (k,), from those of all, shape (n,)."""

@@ -115,11 +115,6 @@ def _check_joint(model: BaseClassifier, costs: np.ndarray) -> None:
             "C must be finite with multi_class='joint', got inf; pass multi_class='ovr' or "
             "'ovo' for hard margins"
         )
-    if model.calibrate is not None:
-        raise ValueError(
-            f"calibrate must be None with multi_class='joint', got {model.calibrate!r}; pass "
-            "loss='logistic', whose probabilities need no calibration, or multi_class='ovr'"
-        )
     if model.share_weights is False:
         raise ValueError(
             "share_weights must be True or 'auto' with multi_class='joint', got False: all "

@@ -81,20 +81,20 @@ def _calibrated_again(model: MKLEstimator, X: Data, y: object, problems: list[Pr
 def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) -> None:
     """Set the attributes that come from cross-fitting, from the model of an estimator."""
     fitted = again._model
-    merged = None
+    merged, costs = None, _costs(problems[0])
     if fitted.merged_into is not None:
-        merged = MergedExamples.of(X, _targets(again, X, y), problems[0].C)
+        merged = MergedExamples.of(X, _targets(again, X, y), costs)
     if merged is not None:
         X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
     again.verbose = 0
     with single_threaded_blas():
-        costs, norms = problems[0].C, [problem.norm for problem in problems]
+        costs, norms = _costs(problems[0]), [problem.norm for problem in problems]
         shared = fitted.shared_weights
         method = find_method(again.solver, norms[0], problems[0].loss, shared=shared)
         examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
         workload = Workload([method], norms, shared, len(problems))
         prepared = again._with_engine(fitted.compiled, examples, costs, workload)
-        suited, engine = prepared.suited(problems, shared=shared)
+        suited, engine = prepared.suited(problems, shared=shared and len(problems) > 1)
         varying = fitted.compiled.varying[: prepared.engine.n_kernels]
         weights = fitted.weights[: fitted.n_weight_vectors, varying]
         alpha = _alpha(fitted, merged, len(costs)).reshape(len(suited), -1)
@@ -117,6 +117,12 @@ def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Pr
     workload = formed.workload(formed.method(again.solver))
     prepared = again._with_engine(fitted.compiled, examples, formed.costs, workload)
     again._calibrate_pairs(prepared, cast(OneVsOne, formed))
+
+
+def _costs(problem: Problem) -> np.ndarray:
+    """Return the cost of each example, shape (n,), which all outputs share."""
+    costs: np.ndarray = problem.C.reshape(problem.n_outputs, -1)[0]
+    return costs
 
 
 def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
