@@ -147,12 +147,12 @@ def _report(found: Any, options: dict[str, object]) -> None:
     """Print how well negatives match."""
     unmatched = found.without_match.names
     if options["as_json"]:
-        told = {
+        found_means = {
             name: value
             for name, value in vars(found).items()
             if name not in ("regions", "without_match")
         }
-        print_json(told | {"matched": len(found.regions), "without_match": unmatched})
+        print_json(found_means | {"matched": len(found.regions), "without_match": unmatched})
     if options["quiet"] or options["as_json"]:
         return
     total = len(found.regions) + found.unmatched

@@ -122,7 +122,9 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
 def test_scores(model: FittedEstimator, data: Data) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
     if hasattr(model, "classes_") and len(np.unique(np.asarray(data.y))) < 2:
-        raise ValueError("--test-chrom: the test chromosomes have examples of one class only")
+        raise ValueError(
+            "--test-chrom: the test chromosomes have examples of one class only; name others"
+        )
     return scores_of(model, data.X, data.y)
 
 
@@ -220,7 +222,7 @@ def make_estimator(options: Options, data: Data) -> Any:
     if unfit:
         named = {"C": "-C", "fit_intercept": "--no-intercept"}
         option = named.get(unfit[0], f"--{unfit[0].replace('_', '-')}")
-        raise ValueError(f"{option} does not apply to the task {task}")
+        raise ValueError(f"{option} does not apply to the task {task}; leave it out")
     return kind(
         kernels=kernels_for(options["kernels"], data, as_alphabet(options["alphabet"])),
         n_jobs=options["jobs"],

@@ -256,7 +256,7 @@ class MKLSurvival(BaseSurvival):
     checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Data, y: object, sample_weight: object = None) -> MKLSurvival:
-        """Learn from examples and censored times.
+        """Fit the model to examples with censored times.
 
         Parameters
         ----------

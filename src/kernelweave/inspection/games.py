@@ -310,7 +310,17 @@ class Games:
 
 @dataclass(frozen=True)
 class PowerGame:
-    """prod_e exp(-gamma_e q_e) * (constant + sum of forms without their coef0)^degree."""
+    """A term in the form of a power, for one support vector.
+
+    It is prod_e exp(-gamma_e q_e) * (constant + sum_f gamma_f q_f)^degree.
+
+    Attributes
+    ----------
+    exponents : a pair (source, gamma) for each exponential.
+    forms : the forms f. Their coef0 is not used: `constant` contains it.
+    degree : the exponent of the power.
+    constant : the sum of all coef0.
+    """
 
     exponents: tuple[tuple[int, float], ...]
     forms: tuple[Form, ...]

@@ -117,7 +117,7 @@ def variant_effects(
 def _changes(
     sequences: Sequences, letters: str, indels: int, found: VariantEffects
 ) -> Iterator[tuple[np.ndarray, tuple[int, int, int], str]]:
-    """Yield for each change the array and index of its effect, and the changed sequence."""
+    """Yield the place of each effect, as an array of `found` and an index, and the sequence."""
     for i, text in enumerate(sequences):
         for p in range(len(text)):
             for a, letter in enumerate(letters):

@@ -130,7 +130,7 @@ def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarr
 
 
 def held_out_shares(covariances: np.ndarray) -> np.ndarray:
-    """Return covariances with the targets divided by their sum, both of shape (n_outputs, k).
+    """Return covariances with the targets, (n_outputs, k), divided by their sum over kernels.
 
     Negative covariances count as 0: such kernels predict new examples worse than a constant.
     """
@@ -138,7 +138,7 @@ def held_out_shares(covariances: np.ndarray) -> np.ndarray:
 
 
 def shares_of(sizes: np.ndarray) -> np.ndarray:
-    """Return sizes divided by their sum over kernels, both of shape (n_outputs, k)."""
+    """Return sizes, shape (n_outputs, k), divided by their sum over the k kernels."""
     totals = sizes.sum(axis=1, keepdims=True)
     shares: np.ndarray = sizes / np.where(totals > 0, totals, 1.0)
     return shares

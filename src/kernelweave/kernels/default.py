@@ -162,7 +162,8 @@ def _with_linear(
 def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
     """Return a kernel for each of some columns: RBF for numbers, linear for categories.
 
-    There is none for the only column of a kind, which has kernels already.
+    The only numeric column of a table gets none, since the kernels of all numbers read it alone.
+    The same holds for the only column of categories.
     """
     return [
         RBF(gamma=1.0, columns=alone) if index in table.numbers else Linear(columns=alone)
@@ -174,7 +175,8 @@ def _of_columns(table: Contents, each: dict[int, Standardized]) -> list[Kernel]:
 def _of_pairs(table: Contents, indices: list[int], X: Data, weights: np.ndarray) -> list[Kernel]:
     """Return an RBF kernel for each pair of some columns.
 
-    There is none for the only two columns of a kind, which have kernels already.
+    The only two numeric columns of a table get none, since the kernels of all numbers read this
+    pair. The same holds for the only two columns of categories.
     """
     pairs = [pair for pair in combinations(indices, 2) if list(pair) not in table.kinds]
     return [RBF(gamma=0.5, columns=standardized(pair, X, weights)) for pair in pairs]
@@ -209,7 +211,7 @@ def sequence_candidates(
 
 
 def _of_sequences(alphabet: object) -> list[Kernel]:
-    """Return the first set of `sequence_candidates`."""
+    """Return the simplest default kernels of sequences, which need no equal lengths."""
     return next(iter(sequence_candidates(alphabet, aligned=False).values()))
 
 

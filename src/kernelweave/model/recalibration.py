@@ -149,31 +149,31 @@ def _targets(model: MKLEstimator, X: Data, y: object) -> np.ndarray:
     return one_number(check_targets(model, X, y, numeric=True, several=True).astype(float))
 
 
-def _close(found: Any, said: np.ndarray, rounding: float) -> bool:
-    """Return whether values differ by at most a fraction of the largest one."""
-    if found.shape != said.shape:
+def _close(found: Any, stated: np.ndarray, rounding: float) -> bool:
+    """Return whether recomputed and stated values differ by at most a fraction of the largest."""
+    if found.shape != stated.shape:
         return False
     tolerance = rounding * np.abs(found).max(initial=0.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.all((found == said) | (np.abs(found - said) <= tolerance)))
+        return bool(np.all((found == stated) | (np.abs(found - stated) <= tolerance)))
 
 
-def _conformity_agrees(found: Any, said: Any, rounding: float) -> bool:
+def _conformity_agrees(found: Any, stated: Any, rounding: float) -> bool:
     """Return whether sorted conformity scores agree: only their quantiles are used."""
     if not hasattr(found, "conformity_"):
         return True
-    return _close(np.sort(found.conformity_), np.sort(said.conformity_), rounding)
+    return _close(np.sort(found.conformity_), np.sort(stated.conformity_), rounding)
 
 
-def _calibrators_agree(found: Any, said: Any, X: Data) -> bool:
+def _calibrators_agree(found: Any, stated: Any, X: Data) -> bool:
     """Return whether calibrators give the same probabilities of any decision values."""
     if not hasattr(found, "calibrators_"):
         return True
     values = found._decide(X)
     size = np.abs(values).max(initial=0.0)
     grid = np.concatenate([np.linspace(-FAR * size, FAR * size, 1001), values.ravel()])
-    if len(found.calibrators_) != len(said.calibrators_):
+    if len(found.calibrators_) != len(stated.calibrators_):
         return False
-    pairs = zip(found.calibrators_, said.calibrators_, strict=True)
+    pairs = zip(found.calibrators_, stated.calibrators_, strict=True)
     apart = [np.abs(one(grid) - other(grid)).max() for one, other in pairs]
     return bool(max(apart) <= PROBABILITY_ROUNDING)

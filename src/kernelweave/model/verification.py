@@ -121,7 +121,7 @@ class Verification:
         lines = [f"Verification: the model {verdict} its training data"]
         for name in ("primal", "dual", "constant", "gap"):
             pairs = zip(getattr(self, name), getattr(self, f"reported_{name}"), strict=True)
-            values = ", ".join(f"{found:.6g} (reported {said:.6g})" for found, said in pairs)
+            values = ", ".join(f"{found:.6g} (reported {stated:.6g})" for found, stated in pairs)
             lines.append(f"  {name:8} {values}")
         if not self.intercepts_agree:
             lines.append("  the intercepts are not those that a fit chooses")
@@ -238,10 +238,10 @@ def _shares(costs: np.ndarray) -> np.ndarray:
     return shares
 
 
-def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _close(found: np.ndarray, stated: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Return a mask of the values that are equal up to rounding relative to `size`."""
     with np.errstate(invalid="ignore"):  # infinity minus infinity
-        same: np.ndarray = (found == said) | (np.abs(found - said) <= ROUNDING * size)
+        same: np.ndarray = (found == stated) | (np.abs(found - stated) <= ROUNDING * size)
     return same
 
 
@@ -440,10 +440,10 @@ class _Outputs:
         return agrees
 
 
-def _within(found: np.ndarray, said: np.ndarray, tolerance: object) -> bool:
+def _within(found: np.ndarray, stated: np.ndarray, tolerance: object) -> bool:
     """Return whether values differ by at most a tolerance; overflow is not compared."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.all((np.abs(found - said) <= tolerance) | ~np.isfinite(found)))
+        return bool(np.all((np.abs(found - stated) <= tolerance) | ~np.isfinite(found)))
 
 
 def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:

@@ -41,8 +41,8 @@ def _columns(X: Data) -> list[list[str]]:
 def _targets(y: np.ndarray) -> list[list[str]]:
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) <= MOST_NAMES:
-        told = [f"{name}: {count:,}" for name, count in zip(classes, counts, strict=True)]
-        return [["targets", ", ".join(told)]]
+        counted = [f"{name}: {count:,}" for name, count in zip(classes, counts, strict=True)]
+        return [["targets", ", ".join(counted)]]
     if y.dtype.kind in "iuf":
         return [["targets", f"{y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"]]
     return [["targets", f"{len(classes)} classes"]]

@@ -152,7 +152,7 @@ def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernel
 
 
 def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
-    """Yield the kernels of a list; the single family of `extrapolated` is taken apart."""
+    """Yield the kernels of a list; the family that `extrapolated` makes of them is split again."""
     for kernel in compiled.kernels:
         if isinstance(kernel, Extrapolated) and isinstance(kernel.kernel, Stack):
             yield from (replace(kernel, kernel=part) for part in kernel.kernel.kernels)
