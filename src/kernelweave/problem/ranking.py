@@ -14,8 +14,8 @@ an F, without any kernel. A solver that knows F already passes it, and no step i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -27,9 +27,8 @@ from .risk import TINY, Response
 
 CONJUGATE_STEPS = 100  # maximum number of Newton steps that evaluate the conjugate,
 CONJUGATE_MOVES = 300  # and of conjugate gradient moves for each of them
-RIDGE = (
-    1e-3  # of the Hessian, relative to the largest alpha: it is singular where no pair is active
-)
+# Ridge of the Hessian, relative to the largest alpha: it is singular where no pair is active.
+RIDGE = 1e-3
 MATCHED = 1e-10  # difference of dual points that counts as rounding, relative to the largest alpha
 ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its terms
 
@@ -139,8 +138,8 @@ class RankingRisk(JointRisk):
     def _step_length(self, F: np.ndarray, step: np.ndarray, alpha: np.ndarray) -> float:
         """Return the length in [0, 1] at which R + alpha . F is least along a step from F.
 
-        The search compares derivatives. Values have no digits left near the optimum: without this,
-        steps cycle between sets of active pairs.
+        The search compares derivatives, since near the optimum rounding hides differences of
+        values. Without the search, steps cycle between sets of active pairs.
         """
 
         def slope(length: float) -> tuple[float, float]:
@@ -150,7 +149,9 @@ class RankingRisk(JointRisk):
         return 1.0 if slope(1.0)[0] <= 0 else root_between(slope, 0.0, 1.0)
 
 
-def _solved(hessian: Any, right: np.ndarray, ridge: float, relative: float) -> np.ndarray:
+def _solved(
+    hessian: Callable[[np.ndarray], np.ndarray], right: np.ndarray, ridge: float, relative: float
+) -> np.ndarray:
     """Return x with hessian(x) + ridge x = right, shape (n,), by conjugate gradients.
 
     The iterations stop at a residual of a tenth of `relative`, in units of the first residual.

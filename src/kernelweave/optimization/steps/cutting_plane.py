@@ -25,7 +25,9 @@ from .base import WeightStep
 from .cuts import Cuts
 
 TIGHT = 1e-10  # smallest feasibility tolerance of HiGHS
-REFINED = 1e-3  # slope of the last cut along feasible changes, below which vertices are refined
+# Slope of the last cut along feasible changes, below which vertices are refined: the violation of a
+# cut is of the order of its square, which is then near the feasibility tolerance.
+REFINED = 3e-5
 ACCURATE = 0.3  # largest fraction of the gap that an inner solution may account for
 FAR = 1e4  # distance, in units of the refined program, beyond which cuts and weights are left out
 PART = 0.3  # fraction of the way from the best weights to the vertex
