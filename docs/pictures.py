@@ -25,7 +25,15 @@ from kernelweave import MKLClassifier, datasets, kernel_alignment, losses, norms
 from kernelweave.kernels import RBF, GappedKmer, Linear, Polynomial, Precomputed, per_feature
 
 HERE = Path(__file__).resolve().parent
-PAGES = ("views", "certificates", "model_selection", "bounds")  # their code saves pictures
+PAGES = (  # their code saves pictures
+    "views",
+    "certificates",
+    "model_selection",
+    "bounds",
+    "explain",
+    "insight",
+    "gapped-kmers",
+)
 BLUE, ORANGE, GREY = "#3366aa", "#dd7722", "#888888"
 PLACES = ((slice(None), 0), (0, 1), (1, 1))  # of the panels of the start page
 REGIONS = ("#dde7f3", "#fbe6d2", "#e8e8e8")  # pale forms of these colours
@@ -454,15 +462,17 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 
 
 def draw_page(page: str) -> None:
-    """Run the Python code of a page, and keep the pictures that it saves."""
-    code = re.findall(r"^```python\n(.*?)^```", (HERE / f"{page}.md").read_text(), re.M | re.S)
+    """Run the Python code of a page, and copy the pictures that the page displays."""
+    text = (HERE / f"{page}.md").read_text()
+    code = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         exec(compile("\n".join(code), page, "exec"), {})
         os.chdir(before)
         for picture in Path(folder).glob("*.png"):
-            (HERE / picture.name).write_bytes(picture.read_bytes())
+            if f"({picture.name})" in text:
+                (HERE / picture.name).write_bytes(picture.read_bytes())
 
 
 if __name__ == "__main__":
