@@ -38,6 +38,6 @@ def test_workflows_run_targets_that_exist(workflow):
 
 
 @pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
-def test_workflows_pin_the_actions_that_they_use(workflow):
+def test_workflows_pin_their_actions(workflow):
     for action in re.findall(r"\buses: (.*)", workflow.read_text(encoding="utf-8")):
         assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action)

@@ -16,7 +16,7 @@ constexpr int64_t kSmoPerExample = 50, kLeastSmo = 1000;
 // The constant model counts as optimal if P0 - D is below this fraction of P0.
 constexpr double kNoImprovement = 1e-10;
 constexpr double kLeastTolerance = 1e-13;
-constexpr int64_t kNormParts = 16;  // parts of the pairs that have sums of their own
+constexpr int64_t kNormParts = 16;  // parts of the pairs, each with separate sums
 
 // The loss at output f, computed from the conjugate: the maximum over a of -a f - conj_i(a). The
 // term must have no entropy.
@@ -472,7 +472,7 @@ void ClassPairs::outputs(const double* alpha, double* out) const {
 
 void ClassPairs::add_norms(const RowView& view, double* stack, double factor, const double* others,
                            bool diagonal, Norms& norms) const {
-  const int64_t once = diagonal ? 1 : 0;  // a pair of examples off the diagonal stands for two
+  const int64_t once = diagonal ? 1 : 0;  // a pair of examples off the diagonal counts twice
   for (size_t p = 0; p < profiles_.size(); ++p) {
     const auto moments = simd().cells->moments;
     moments(view.planes[p], profiles_[p].grid(), factor, others, norms.moments[p].data(), once);

@@ -64,7 +64,8 @@ class ClassPairs {
   struct Scratch {
     std::vector<double> tile, stack;
   };
-  // Sums for alpha' K_m alpha: of each kernel, or moments of each plane (engine/profile.h).
+  // Partial sums of alpha' K_m alpha. With profiles: moments of each plane, from which
+  // Profile::integrate computes the sums of all kernels (engine/profile.h).
   struct Norms {
     std::vector<double> sums;
     std::vector<Buffer<double>> moments;

@@ -85,7 +85,7 @@ void Mixture::collect(const RowView& view, int64_t r, std::span<const double> al
                       std::vector<Buffer<double>>& sums) const {
   for (size_t p = 0; p < profiles_.size(); ++p) {
     const Grid& grid = profiles_[p].grid();
-    // a pair off the diagonal stands for two
+    // a pair off the diagonal counts twice
     const int64_t once = view.j0 == r ? 1 : 0;
     const double* others = alpha.data() + view.j0;
     simd().cells->moments(view.planes[p], grid, alpha[r], others, sums[p].data(), once);

@@ -44,9 +44,9 @@ class Mixture {
   void combine(IdSpan ids, std::span<const double> alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
   void outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels, double* out) const;
-  // For each plane p, out[p] (columns x nodes): the vector alpha (n), distributed over the
-  // interpolation nodes next to the shared quantity of each pair. The product of this matrix with
-  // the values of a kernel at the nodes is the output of the kernel, within about 1e-6.
+  // Writes for each plane p a matrix out[p] (columns x nodes). In the row of column j every alpha_i
+  // is divided among the interpolation nodes next to the shared quantity of i and j. The product of
+  // this matrix with the values of a kernel at the nodes is its output, within about 1e-6.
   void spread(std::span<const double> alpha, IdSpan columns, const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }

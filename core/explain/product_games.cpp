@@ -30,8 +30,8 @@ class Rules {
     add(exact, players);
   }
 
-  // Returns the smallest rule whose error for all players is below rounding; null if the values
-  // themselves are.
+  // Returns the smallest rule whose error is below rounding for all players; null if the Shapley
+  // values themselves are below rounding, so that they count as 0.
   const NodesAndWeights* choose(const GameBounds& bounds) const {
     if (bounds.product <= kTolerance) return nullptr;
     const auto fails = [&](const Most& most) {

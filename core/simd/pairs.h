@@ -16,7 +16,7 @@ struct PairStrand {
 };
 
 // Words that begin at letters [first, first + width) of x, against words of y: bit i of lane p
-// stands for the words at first + i and p + i, for p in [begin, end). Several lanes are read at
+// represents the words at first + i and p + i, for p in [begin, end). Several lanes are read at
 // once, so that no word may begin at the letters after `end` that complete the last group.
 struct PairRange {
   int64_t first, width, begin, end;

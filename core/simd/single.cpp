@@ -231,8 +231,8 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   }
 }
 
-// Adds sums [low, high), of which there are kApart copies `size` numbers apart, to total, and sets
-// them to zero.
+// Adds sums [low, high) to total, and sets them to zero. There are kApart copies of each sum,
+// `size` numbers apart.
 inline void add_up(float* sums, int64_t size, int64_t low, int64_t high, double* total) {
   for (int64_t k = low; k < high; ++k) {
     total[k] += double(sums[k]) + double(sums[size + k]) +

@@ -259,7 +259,7 @@ WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
   return std::lower_bound(branched.begin(), branched.end(), place, before)->second;
 }
 
-// Visits the words that extend `word`, the letters that all leaves share.
+// Visits all words that begin with `word`, the letters that the leaves [begin, end) share.
 void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
                           const VisitWord& visit) const {
   by_letter(begin, end, int64_t(word.size()),

@@ -47,8 +47,8 @@ bool all_known(const SequenceView& view, int64_t i) {
   return std::all_of(mask, mask + words_for(view.length_of(i)), [](uint64_t w) { return w == 0; });
 }
 
-// Extracts k-mers from bit planes without dependencies between consecutive k-mers: the letters are
-// one long number of two bits each, first letter highest.
+// Extracts k-mers from bit planes. All letters are joined to one long number with two bits per
+// letter, the first letter highest, and each k-mer is cut out of it without reading its neighbours.
 void cut(const SequenceView& view, int64_t i, int64_t k, std::vector<uint64_t>& out) {
   static_assert(std::endian::native == std::endian::little);
   thread_local std::vector<uint16_t> number;

@@ -63,8 +63,8 @@ class SuffixIndex {
     return {shared_.previous(entry, length - 1), shared_.next(entry + 1, length - 1)};
   }
 
-  // Calls visit(entry, length) for every letter of new texts at which a match begins: the length of
-  // the longest match, and an entry that begins with it.
+  // Calls visit(entry, length) for every letter of new texts at which a match begins. `length` is
+  // that of the longest match, and `entry` begins with it.
   template <class Visit>
   void match(std::span<const uint8_t> texts, Visit&& visit) const {
     if (size() == 0) return;

@@ -163,7 +163,7 @@ def test_many_fits_at_the_same_time(client, parts):
             np.testing.assert_array_equal(mine, theirs)
 
 
-def test_nothing_is_left_behind(client, cluster_of_threads, parts):
+def test_scheduler_has_no_tasks_after_a_fit(client, cluster_of_threads, parts):
     """After a fit the scheduler has no task of it, and no memory is used."""
     DaskMKLClassifier(FAMILY, norm=1).fit(*parts)
     gc.collect()

@@ -34,7 +34,7 @@ def same(shown: str, printed: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch):
+def test_code_prints_the_documented_output(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
     names: dict = {}
@@ -61,7 +61,7 @@ def commands_output(code: str) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page):
+def test_links_point_to_existing_targets(page):
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert missing == []
 

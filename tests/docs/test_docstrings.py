@@ -53,7 +53,7 @@ OBJECTS = public_objects()
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_an_example_runs_and_prints_what_is_shown(name, tmp_path, monkeypatch):
+def test_example_prints_the_documented_output(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pyplot.switch_backend("Agg")
     text = inspect.getdoc(OBJECTS[name]) or ""

@@ -280,7 +280,7 @@ def test_default_kernels_are_chosen_for_joint_models(wine, loss):
         ({"solver": "skm", "norm": 1}, "does not support"),
     ],
 )
-def test_what_joint_models_cannot_do_is_refused(wine, given, message):
+def test_unsupported_parameters_of_joint_models_are_refused(wine, given, message):
     with pytest.raises(ValueError, match=message):
         joint(**given).fit(*wine)
 

@@ -102,7 +102,7 @@ def test_the_plain_sum_has_nothing_to_share(data):
     assert_allclose(together.decision_function(X), alone.decision_function(X), atol=1e-2)
 
 
-def test_sharing_costs_something_but_not_more_than_any_class_alone(data):
+def test_shared_weights_raise_the_objective_and_fit_all_classes(data):
     shared = fitted(data, norm=1.0, tol=1e-5)
     alone = MKLClassifier(KERNELS, normalize=None, norm=1.0, tol=1e-5).fit(*data)
     assert shared.primal_objective_ > alone.primal_objective_.sum()

@@ -267,7 +267,7 @@ def test_background_defaults_to_the_support_examples(data):
     assert "support examples" in repr(found)
 
 
-def test_many_background_rows_are_summarised_and_the_result_reports_it(data):
+def test_many_background_rows_are_summarised_and_reported(data):
     X, y = data
     model = MKLClassifier(RBF(0.5)).fit(X, y)
     found = shapley(model, X[:3], X, n_background=7)

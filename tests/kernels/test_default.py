@@ -279,13 +279,13 @@ def test_irrelevant_columns_lose_their_weight(rng):
 @pytest.mark.parametrize(
     ("d", "sizes"), [(1, [14]), (2, [14, 16]), (3, [13, 19]), (10, [12, 67]), (11, [12, 23])]
 )
-def test_columns_and_pairs_have_kernels_where_they_are_few(d, sizes, rng):
+def test_few_columns_and_pairs_have_kernels(d, sizes, rng):
     X = rng.normal(size=(20, d))
     found = default_candidates(X, np.ones(20))
     assert [len(CompiledKernels(tuple(kernels)).names) for kernels in found.values()] == sizes
 
 
-def test_names_of_default_kernels_are_unique_and_say_what_is_read(frames, rng):
+def test_names_of_default_kernels_are_unique_and_contain_columns(frames, rng):
     X, _ = mixed(frames, rng)
     views = Views({"table": X, "b": X[["b"]], "matrix": rng.normal(size=(N, 5))})
     for kernels in (
@@ -301,7 +301,7 @@ def test_names_of_default_kernels_are_unique_and_say_what_is_read(frames, rng):
     assert {"Missing on table: age", "RBF gamma=1 on b", "Linear on matrix"} <= set(kernels.names)
 
 
-def test_nothing_that_varies_is_an_error():
+def test_all_constant_kernels_are_an_error():
     with pytest.raises(ValueError, match="is constant on the training data"):
         MKLClassifier().fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
 

@@ -67,7 +67,7 @@ def fitted(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_a_fit_has_calibrated_agrees(name, tmp_path):
+def test_recalibration_agrees_with_the_fit(name, tmp_path):
     model, data, y, weights = fitted(name)
     model.save(tmp_path / "m.kw")
     assert verify(load(tmp_path / "m.kw"), data, y, weights).agree
@@ -104,7 +104,7 @@ ALTERED = [
 
 
 @pytest.mark.parametrize(("name", "attribute"), ALTERED)
-def test_what_was_altered_is_reported(name, attribute, tmp_path):
+def test_altered_attributes_are_reported(name, attribute, tmp_path):
     model, data, y, weights = fitted(name)
     other = copy.copy(model)
     setattr(other, attribute, CHANGES[attribute](getattr(model, attribute)))

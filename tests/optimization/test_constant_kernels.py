@@ -121,7 +121,7 @@ def test_a_search_warns_once(X, y):
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_nothing_but_constant_kernels_is_an_error(how, y):
+def test_only_constant_kernels_are_an_error(how, y):
     X = np.ones((N, 2))
     with pytest.raises(ValueError, match=r"'RBF gamma=1 on column 0' is constant .* all 2"):
         MKLClassifier(per_feature(RBF(1.0)), normalize=how).fit(X, y)

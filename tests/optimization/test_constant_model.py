@@ -51,7 +51,7 @@ def test_constant_model_is_no_failure_to_converge(noise):
             MKLClassifier(per_feature(Linear()), C=0.1).fit(*noise)
 
 
-def test_costs_of_next_to_nothing(rng):
+def test_tiny_costs_give_the_constant_model(rng):
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     for C in (1e-15, 1e-100, 1e-300):
         with pytest.warns(UserWarning, match=r"constant model is optimal: .* which is rounding"):

@@ -123,7 +123,7 @@ def test_constant_model_is_the_best_one(name, tau, absent, rng):
         assert value <= slow_value(risk, np.zeros(K * N), other) + 1e-9
 
 
-def test_two_classes_cost_what_the_two_class_loss_costs(rng):
+def test_multinomial_risk_of_two_classes_equals_logistic_risk(rng):
     """With outputs -f / 2 and f / 2, the multinomial loss is the logistic loss of f."""
     codes, f = rng.integers(0, 2, size=N), rng.normal(size=N)
     risk = MultinomialRisk.of(Logistic(), codes, np.ones(N), 2)

@@ -187,7 +187,7 @@ def test_merging_stores_of_all_kinds(kind, other, rng):
 @pytest.mark.parametrize(
     "kernel", [WeightedDegree(5), Spectrum(3, store="suffix"), Substring(0.8)], ids=str
 )
-def test_merging_a_store_with_itself_doubles_it(kernel, rng):
+def test_merging_a_store_with_itself_doubles_weights(kernel, rng):
     X = texts(rng, kernel, length=30)
     store = WeightStore(kernel)
     store.add(X, np.ones(len(X)))

@@ -116,7 +116,7 @@ def test_normalised_kernels_pickle_and_copy(kernel, how, tables):
         assert np.array_equal(clone(Y, X), normal(Y, X))
 
 
-def test_nothing_to_do(tables):
+def test_normalised_kernels_are_returned_unchanged(tables):
     X, _ = tables
     assert normalize(RBF(0.5), "unit", X) == RBF(0.5).resolve(X)
     assert normalize(Linear(), None, X) == Linear().resolve(X)

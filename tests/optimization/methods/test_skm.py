@@ -196,7 +196,7 @@ def test_working_sets_of_a_rare_class(q, rng):
     assert result.converged
 
 
-def test_one_class_alone_has_a_model_of_nothing(rng):
+def test_single_class_gives_the_constant_model(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     result = solve(replace(problem, risk=replace(problem.risk, y=np.ones(60))), engine)
     assert result.converged

@@ -151,7 +151,7 @@ def test_auto_always_finds_a_solver(norm, loss):
     assert solver.serves(norm)
 
 
-def test_a_weight_that_grows_from_nearly_nothing():
+def test_weights_of_nearly_zero_can_grow():
     """The gain of a tiny weight is smaller than the error of inexact inner solutions."""
     X, y = make_sines(1000, frequencies=(2, 1), slope=0.5, random_state=0)
     widths = RBF(gamma=list(10.0 ** np.arange(-5, 5)))
