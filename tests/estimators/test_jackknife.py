@@ -1,13 +1,16 @@
 """Jackknife+ intervals: leave-one-out models against models fitted again, coverage, files."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from kernelweave import MKLRegressor, MKLRegressorCV, load
+from kernelweave import MKLRegressor, MKLRegressorCV, load, losses, norms
 from kernelweave.estimators.conformal import threshold
-from kernelweave.estimators.jackknife import jackknife_interval
+from kernelweave.estimators.jackknife import jackknife_interval, leave_one_out
 from kernelweave.kernels import RBF
+from kernelweave.problem.problem import Problem
 
 N = 60
 GAMMAS = (0.1, 1.0)
@@ -62,6 +65,26 @@ def test_models_and_residuals_are_those_of_fits_without_each_example(weighed, da
         expected = jackknife_interval(np.transpose(predictions), np.array(residuals), alpha)
         found = model.predict_interval(new, alpha)
         np.testing.assert_allclose(found, np.transpose(expected), atol=1e-7)
+
+
+@pytest.mark.parametrize("left", [[], [3], [0, 7, 20]])
+def test_models_use_support_vectors_only(left, data):
+    X, y = data
+    K, C = rbf_kernel(X, X, 0.5), np.full(N, 2.0)
+    C[5] = 0.0
+    problem = Problem.of(losses.Squared(), norms.Lp(2.0), y, C)
+    support = C > 0
+    support[left] = False
+    engine = SimpleNamespace(n=N, block=lambda idx, weights: K[np.ix_(idx, idx)])
+    models, residuals = leave_one_out(problem, engine, np.ones(1), support)
+    counted = np.flatnonzero(C)
+    assert not models[:-1][~support].any()
+    np.testing.assert_allclose(models[:-1].sum(axis=0), 0.0, atol=1e-9)
+    for at, i in enumerate(counted):
+        rest = np.setdiff1d(np.flatnonzero(support), i)
+        wanted = fitted_again(K[np.ix_(rest, rest)], K[:, rest], y[rest], C[rest])
+        np.testing.assert_allclose(K @ models[:-1, at] + models[-1, at], wanted, atol=1e-8)
+        assert residuals[at] == pytest.approx(y[i] - wanted[i], abs=1e-8)
 
 
 def test_ends_are_conformal_ranks_of_single_intervals(rng):

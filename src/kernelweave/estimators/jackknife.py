@@ -21,9 +21,12 @@ MOST_EXAMPLES = 5000  # examples; their leave-one-out models take 200 MB
 
 
 def leave_one_out(
-    problem: Problem, engine: Engine, weights: np.ndarray
+    problem: Problem, engine: Engine, weights: np.ndarray, support: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the leave-one-out models of a problem with the squared loss, and their residuals.
+
+    All models are trained on the support vectors, the only examples that a fitted model stores. An
+    example without dual variable is left out already: its model is that of all support vectors.
 
     Parameters
     ----------
@@ -32,6 +35,8 @@ def leave_one_out(
     engine : Engine
     weights : ndarray of shape (M,)
         Kernel weights, which all models share.
+    support : ndarray of bool, shape (n,)
+        Which examples are support vectors.
 
     Returns
     -------
@@ -52,16 +57,22 @@ def leave_one_out(
         raise ValueError(
             f"calibrate needs at least 2 different training examples, got {q}; pass calibrate=None"
         )
-    system = np.ones((q + 1, q + 1))
-    system[:q, :q] = engine.block(counts, weights) if weights.any() else 0.0
-    system.flat[: q * (q + 2) : q + 2] += problem.term.curv[counts]
-    system[q, q] = 0.0
+    K = engine.block(counts, weights) if weights.any() else np.zeros((q, q))
+    y, used = problem.y[counts], np.flatnonzero(support[counts])
+    if len(used) < 2:  # the constant model: dual variables have no effect
+        used = np.arange(q)
+    s = len(used)
+    system = np.ones((s + 1, s + 1))
+    system[:s, :s] = K[np.ix_(used, used)] + np.diag(problem.term.curv[counts[used]])
+    system[s, s] = 0.0
     inverse = np.linalg.inv(system)
-    solution = inverse[:, :q] @ problem.y[counts]
-    residuals = solution[:q] / inverse.diagonal()[:q]
-    left_out = solution[:, None] - inverse[:, :q] * residuals
+    solution = inverse[:, :s] @ y[used]
+    residuals = y - K[:, used] @ solution[:s] - solution[s]
+    residuals[used] = solution[:s] / inverse.diagonal()[:s]
+    left_out = np.repeat(solution[:, None], q, axis=1)
+    left_out[:, used] -= inverse[:, :s] * residuals[used]
     models = np.zeros((engine.n + 1, q))
-    models[counts], models[-1] = left_out[:q], left_out[q] + problem.centre
+    models[counts[used]], models[-1] = left_out[:s], left_out[s] + problem.centre
     return models, residuals
 
 

@@ -196,8 +196,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
                 f"{len(problems) * problem.n_outputs} targets and loss={problem.loss.name!r}; use "
                 "calibrate='residuals'"
             )
-        models, residuals = leave_one_out(problem, engine, optima[0].weights)
-        kept = np.append(np.flatnonzero(optima[0].alpha), engine.n)
+        support = optima[0].alpha != 0
+        models, residuals = leave_one_out(problem, engine, optima[0].weights, support)
+        kept = np.append(np.flatnonzero(support), engine.n)
         self.left_out_, self.conformity_ = models[kept], np.abs(residuals)[None]
 
     def _jackknife(self, X: Data, alpha: float) -> np.ndarray:
