@@ -129,7 +129,7 @@ struct Tally {
   }
 };
 
-// The pairs of a batch whose last three digits are M.
+// Counts the pairs of a batch whose number of mismatches has the last three binary digits M.
 template <int M>
 void tally(const Batch& batch, const Bits* counts, Tally& found) {
   Tally sum = found;

@@ -33,8 +33,9 @@ class Threshold {
     return std::max(0.0, lifted - d_ * gamma_) * inverse_[c] / std::max(mu, kTiny);
   }
 
-  // When alpha changes, gamma changes too, which reduces the curvature of R by coupling() (sum_m
-  // coupled(m) mu_m')^2 with coupled(m) = d / kappa_m^2. The sum is over the kernels with a weight.
+  // When alpha changes, gamma changes too. This reduces the second derivative of R by
+  // coupling() (sum_m coupled(m) mu_m')^2, where coupled(m) = d / kappa_m^2 and the sum is over the
+  // kernels with a weight.
   double coupled(int64_t c) const { return d_ * inverse_[c]; }
   double coupling() const { return 1.0 / (1.0 + d_ * d_ * active_); }
 

@@ -92,7 +92,8 @@ class WordPairs {
   std::vector<PairRange> ranges_;
   std::vector<PairFound> listed_;
   std::vector<double> changes_;  // by window and mismatches: difference from the window before
-  // Masks of pairs up to a word's reverse complement, by the sum of their positions.
+  // Bit i of number s is set if s + 2 i, the sum of two positions, is at most that of a word and
+  // its own reverse complement.
   std::vector<uint64_t> to_partner_;
   int64_t places_ = -1;  // the value of places() for which to_partner_ was computed
 };

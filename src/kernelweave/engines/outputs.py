@@ -93,7 +93,7 @@ class OutputsEngine(CachedOutputs):
         return self._values[:, output * self.of_one.n : (output + 1) * self.of_one.n]
 
     def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-        """Yield, for each output in idx: positions in idx, output, indices of the examples."""
+        """Split indices by output: yield positions in idx, the output, and indices of examples."""
         outputs, local = np.divmod(idx, self.of_one.n)
         for output in np.unique(outputs):
             where = np.flatnonzero(outputs == output)

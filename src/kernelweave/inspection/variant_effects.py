@@ -117,7 +117,7 @@ def variant_effects(
 def _changes(
     sequences: Sequences, letters: str, indels: int, found: VariantEffects
 ) -> Iterator[tuple[np.ndarray, tuple[int, int, int], str]]:
-    """Yield the place of each effect, as an array of `found` and an index, and the sequence."""
+    """Yield (array, index, sequence) for each change: array[index] will contain its effect."""
     for i, text in enumerate(sequences):
         for p in range(len(text)):
             for a, letter in enumerate(letters):

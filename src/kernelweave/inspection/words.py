@@ -131,7 +131,9 @@ def sources_of(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
 def weighted_terms(
     model: Model, output: int, first: int, planes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the planes of a source in a decision function.
+    """Return the weights of a string kernel in a decision function, one for each plane.
+
+    A plane is one value of the kernel for a pair of sequences, such as one match length.
 
     Returns
     -------
@@ -177,7 +179,7 @@ def _balanced(coef: np.ndarray) -> bool:
 
 
 def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
-    """Return the product of norms that are equal for all sequences, and the slots of the others."""
+    """Return the product of the factors that are equal for all sequences, and the other slots."""
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
     same = [vectors[slot][0] ** 2 for slot in term.slots if slot not in apart]
@@ -185,9 +187,10 @@ def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
 
 
 def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarray:
-    """Return the coefficients of the support vectors times the norms that differ among them.
+    """Return the coefficients of the support vectors, divided by the norms of their sequences.
 
-    The norm of the scored sequence is left out.
+    Norms that are equal for all sequences are not included (`_norms`), nor is the norm of the
+    sequence that is scored.
     """
     norms = [np.prod(model.examples.vectors[list(some)], axis=0) for some in slots]
     if any(not np.allclose(norm, norms[0]) for norm in norms):

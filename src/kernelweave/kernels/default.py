@@ -413,7 +413,10 @@ def _filled(index: int, X: Data) -> FilledTexts:
 
 
 def _indicators(table: Contents, X: Data) -> list[Kernel]:
-    """Return an indicator kernel per column with missing numbers, or one for all if many."""
+    """Return a kernel of missing values for each numeric column that has some.
+
+    If there are more than `SEPARATE` such columns, all of them share one kernel.
+    """
     some = [index for index in table.numbers if missing(X, [index]).any()]
     groups = [[index] for index in some] if len(some) <= SEPARATE else [some]
     return [Missing(columns=indices).resolve(X) for indices in groups]

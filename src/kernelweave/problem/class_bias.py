@@ -71,7 +71,7 @@ def soft_bias(
     C: np.ndarray,
     class_costs: np.ndarray,
 ) -> np.ndarray:
-    """Return the biases of K classes for outputs F.
+    """Return the biases of K classes that minimise the multinomial loss of outputs F.
 
     Parameters
     ----------

@@ -170,9 +170,9 @@ def _pieces(record: Record) -> Iterator[bytes]:
 
 
 def _inside(ranges: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Return a mask of the positions in [start, stop) inside a range, shape (stop - start,).
+    """Return a mask of the positions start, ..., stop - 1 that are inside one of k ranges.
 
-    `ranges` has shape (2, k), sorted and disjoint, so that binary search finds those of the piece.
+    `ranges` has shape (2, k): starts and ends, sorted and disjoint, for binary search.
     """
     starts, ends = ranges
     near = slice(np.searchsorted(ends, start, "right"), np.searchsorted(starts, stop, "left"))

@@ -228,7 +228,10 @@ class CompiledKernels:
 
     @cached_property
     def varying(self) -> np.ndarray:
-        """Positions of the kernels that are not constant, which a normalisation has set to 0."""
+        """Positions of the kernels that are not constant on the training examples.
+
+        Normalisations set constant kernels to 0.
+        """
         muted = [MUTED in expression for expression in self.listing.expressions]
         return np.flatnonzero(~np.array(muted))
 

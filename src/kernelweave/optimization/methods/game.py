@@ -147,9 +147,11 @@ class Game:
         self.mu = self._weights(rate)
 
     def _filled(self, side: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the examples of a side with the smallest margins, and the increase of a of each.
+        """Return the k examples that a round selects on a side, and the increase of their a.
 
-        The amounts add up to 1 / (number of sides). Both arrays have the shape (k,).
+        They are the ones with the smallest margins, as many as the bounds of a require for a total
+        increase of 1 / (number of sides). A side is one class, or all examples without an
+        intercept.
         """
         share = 1.0 / len(self.sides)
         if not self.bounded:

@@ -334,8 +334,8 @@ def _by_pairs(
 def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> float:
     """Return the least-squares multiplier of the norm constraint.
 
-    Weights count by their distance from the lower bound: weights at the bound also have a bound
-    multiplier.
+    Each condition counts in proportion to the distance of its weight from the lower bound, since
+    the condition of a weight at its bound also contains the multiplier of the bound.
 
     Parameters
     ----------
