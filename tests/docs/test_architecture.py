@@ -48,3 +48,44 @@ def test_named_classes_exist(page):
 def test_solvers_of_the_plan_exist():
     plan = next(text for text in code("docs/architecture.md") if "Plan(" in text)
     assert set(CLASS.findall(plan)) - classes_of_the_package() == set()
+
+
+SOLVES = ["self", "problem", "engine", "weights", "run"]  # the parameters of `Solver.solve`
+
+
+def classes_in(folder: str) -> list[ast.ClassDef]:
+    """Return the public classes of a folder of the package."""
+    nodes = [
+        node
+        for path in (PACKAGE / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+    ]
+    return [node for node in nodes if isinstance(node, ast.ClassDef) and node.name[0] != "_"]
+
+
+def is_solver(node: ast.ClassDef) -> bool:
+    """Return whether a class has the method of a solver."""
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    return any(
+        one.name == "solve" and [arg.arg for arg in one.args.args] == SOLVES for one in methods
+    )
+
+
+def in_first_column(text: str) -> set[str]:
+    """Return the names in the first column of the tables of a text."""
+    columns = re.findall(r"^\| (.+?) \|", text, flags=re.MULTILINE)
+    return {name for column in columns for name in re.findall(r"`(\w+)`", column)}
+
+
+def test_the_table_of_solvers_is_complete():
+    named = in_first_column((ROOT / "docs/architecture.md").read_text())
+    solvers = {node.name for node in classes_in("optimization") if is_solver(node)}
+    assert {"WorkingSets", "Wrapper"} <= solvers
+    assert solvers - {"Solver"} - named == set()
+
+
+def test_the_table_of_engines_is_complete():
+    named = in_first_column((ROOT / "docs/architecture.md").read_text())
+    engines = {node.name for node in classes_in("engines") if node.name.endswith("Engine")}
+    assert "DenseEngine" in engines
+    assert engines - {"Engine"} - named == set()
