@@ -85,7 +85,7 @@ class WorstBounds(RoundingBounds):
 
 
 def largest_bounds(shard: Shard, precision: float) -> np.ndarray:
-    """Return the largest rounding bounds of each kernel on a shard, shape (M, 2)."""
+    """Return the largest bounds on value and rounding error of each kernel on a shard, (M, 2)."""
     kernels = shard.kernels
     rounding = RoundingBounds(kernels.listing, kernels.encoded(shard.examples), precision)
     bounds = [rounding.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]

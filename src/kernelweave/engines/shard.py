@@ -52,7 +52,7 @@ class VaryingKernels:
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
     def encoded(self, examples: Examples) -> Examples:
-        """Return examples encoded for the M kernels, given the same encoded for all kernels."""
+        """Return examples encoded for the M kernels, from `examples` encoded for all kernels."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, object]:

@@ -26,7 +26,7 @@ SMALL_SIGMA = 0.1  # sigma in units of the smallest eigenvalue of Q' K Q, if the
 
 @dataclass(frozen=True, eq=False)
 class SurrogateMatrix:
-    """sum_m factors_m K_m + sigma I - R' R + A' A.
+    """An approximation of a kernel matrix, sum_m factors_m K_m + sigma I - R' R + A' A.
 
     Attributes
     ----------

@@ -143,7 +143,7 @@ def _read(name: str, number: int, kind: object, arguments: list[Any]) -> list[Te
 
 
 def _unit(terms: list[Term]) -> list[Term]:
-    """Return terms over sqrt(k(x, x) k(s, s)), where k(x, x) is the same for all x."""
+    """Return terms divided by sqrt(k(x, x) k(s, s)), a constant; raise if it is none."""
     if any(t.forms or t.slots or t.centred for t in terms):
         raise NotAProductGame("unit normalisation of a kernel whose k(x, x) is not constant")
     constant = sum(t.factor for t in terms)

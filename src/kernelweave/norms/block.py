@@ -123,10 +123,11 @@ class Block(Norm):
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
 
     def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return the best weights subject to theta <= start / slack.
+        """Return the best weights among those with theta <= start / slack.
 
-        For q > 2 they minimise theta . s over value >= 1 and this bound: 1 / theta is scaled down,
-        except for the entries at their lower bound.
+        For q <= 2 these are the given weights. For q > 2 the best weights minimise theta . s over
+        value >= 1, and may be infinite. The entries that exceed the bound are set to it, and the
+        others are multiplied by a factor so that the value is 1 again.
 
         Parameters
         ----------

@@ -98,7 +98,7 @@ def with_params(
     Raises
     ------
     ValueError
-        If `values` does not have a name, or a value with a part to be replaced has no parts.
+        If a name is unknown: of a value, or of a parameter of a value.
     """
     changed = dict(values)
     for name, value in sorted(params.items(), key=lambda one: one[0].count("__")):

@@ -183,7 +183,10 @@ def at_mean(kernel: Kernel, present: Subset) -> Kernel:
 
 
 def _from_mean(kind: type[FromMean], kernel: Kernel, present: Subset) -> FromMean:
-    """Return a kernel with the mean of the present examples; cache its vectors in the reading."""
+    """Return a kernel that knows the mean of the present examples.
+
+    Its means of rows, which are already known, are cached for the reading (`slot_vectors`).
+    """
     found = kind.of(kernel, present)
     vectors = np.zeros((kernel.n_kernels, present.reading.n))
     vectors[:, present.rows] = kernel.row_means(present)
