@@ -57,9 +57,7 @@ class SubstringWeights {
   Sum sum(std::span<const uint8_t> texts) const {
     Sum total = {};
     if (lengths_->single()) {
-      index_.match(texts, [&](int32_t entry, int32_t length) {
-        if (length == index_.longest()) plus(total, values_[size_t(entry)], 1.0);
-      });
+      index_.match_longest(texts, [&](int32_t entry) { plus(total, values_[size_t(entry)], 1.0); });
       for (double& value : total) value *= lengths_->sums.back();
       return total;
     }

@@ -1,6 +1,7 @@
 #include "strings/suffix_index.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "strings/suffix_array.h"
 #include "system/team.h"
@@ -9,6 +10,7 @@ namespace kw {
 namespace {
 
 constexpr uint16_t kEqual = 65535;                // in place of the LCP: equal to the suffix before
+constexpr int32_t kBeyondMean = 3;                // letters of a probe beyond the mean LCP
 constexpr size_t kSoon = 16, kNext = 8;           // prefetch distances, in letters
 constexpr size_t kLettersBetweenLooks = 1 << 20;  // letters between two checks for interrupts
 
@@ -114,6 +116,7 @@ SuffixIndex::SuffixIndex(std::vector<uint8_t> texts, int64_t longest)
   for (size_t place = 0; place < start_.size(); ++place)
     entry_at_[size_t(start_[place])] = int32_t(place);
   merge_equal(shared_letters(texts_, start_, entry_at_, longest_));
+  choose_probe();
 }
 
 // Merges equal suffixes into one entry. Ends of texts are no entries.
@@ -136,9 +139,29 @@ void SuffixIndex::merge_equal(std::vector<uint16_t> shared) {
   shared_ = SmallestValues(std::move(shared));
 }
 
+// Random letters share about the mean LCP with an entry, so that a few letters more are mostly new.
+void SuffixIndex::choose_probe() {
+  int64_t total = 0;
+  for (int32_t entry = 0; entry < size(); ++entry) total += shared(entry);
+  const auto mean = int32_t(total / std::max(size(), 1));
+  probe_ = std::clamp(mean + kBeyondMean, 1, std::max(longest_ / 2, 1));
+}
+
 int64_t SuffixIndex::bytes() const {
   return int64_t(texts_.capacity() + (start_.capacity() + entry_at_.capacity()) * sizeof(int32_t)) +
          shared_.bytes();
+}
+
+// Returns whether the first `length` letters of a new text are in an indexed text. A 0 ends both.
+bool SuffixIndex::contains(const uint8_t* text, int32_t length) const {
+  const auto order = [&](int32_t start) {
+    const auto *own = reinterpret_cast<const char*>(texts_.data() + start),
+               *other = reinterpret_cast<const char*>(text);
+    return std::strncmp(own, other, size_t(length));
+  };
+  const auto start = std::partition_point(start_.begin(), start_.end(),
+                                          [&](int32_t start) { return order(start) < 0; });
+  return start != start_.end() && order(*start) == 0;
 }
 
 void SuffixIndex::extend(const uint8_t* text, int32_t& entry, int32_t& length) const {
@@ -149,23 +172,23 @@ void SuffixIndex::extend(const uint8_t* text, int32_t& entry, int32_t& length) c
 }
 
 // Moves `entry` to one with the same first `length` letters, followed by the given letter. Returns
-// false if there is none.
+// false if there is none. Bisects the entries with these letters, on the side of the given letter.
 bool SuffixIndex::find_sibling(uint8_t letter, int32_t length, int32_t& entry) const {
-  uint8_t own = letters(entry)[length];
-  while (own < letter) {
-    const int32_t other = shared_.next(entry + 1, length);
-    if (other == size() || shared(other) < length) return false;
-    entry = other;
-    own = letters(entry)[length];
-    if (own > letter) return false;
+  int32_t first = entry + 1, last = entry;
+  if (letters(entry)[length] < letter)
+    last = length ? shared_.next(first, length - 1) : size();
+  else
+    first = length ? shared_.previous(entry, length - 1) : 0;
+  const int32_t end = last;
+  while (first < last) {
+    const int32_t middle = first + (last - first) / 2;
+    if (letters(middle)[length] < letter)
+      first = middle + 1;
+    else
+      last = middle;
   }
-  while (own > letter) {
-    const int32_t first = shared_.previous(entry, length);
-    if (shared(first) < length || first == 0) return false;
-    entry = first - 1;
-    own = letters(entry)[length];
-    if (own < letter) return false;
-  }
+  if (first == end || letters(first)[length] != letter) return false;
+  entry = first;
   return true;
 }
 

@@ -5,7 +5,7 @@
 // their text; equal ones are one entry. The number of letters that neighbours share (LCP) is
 // stored. The longest match that starts at each letter of a new text (matching statistics; Chang
 // and Lawler, 1994) follows from the previous one: the entry of the suffix without its first letter
-// replaces the suffix link, and siblings are found by nearest smaller LCP values.
+// replaces the suffix link, and a search among siblings needs nearest smaller LCP values.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -74,18 +74,48 @@ class SuffixIndex {
       extend(texts.data() + at, entry, length);
       if (length == 0) continue;
       visit(entry, length);
-      entry = entry_at_[size_t(start_[size_t(entry)]) + 1];
-      --length;
+      remove_first_letter(entry, length);
+    }
+  }
+
+  // Calls visit(entry) for every letter of new texts at which a match of `longest` letters begins.
+  //
+  // The last few letters of a possible match are looked up first. If they are in no indexed text,
+  // then no match contains them, and all beginnings up to them are skipped (as in Boyer and Moore,
+  // 1977).
+  template <class Visit>
+  void match_longest(std::span<const uint8_t> texts, Visit&& visit) const {
+    if (size() == 0) return;
+    int32_t entry = 0, length = 0;
+    for (size_t at = 0, probed = 0; at + size_t(longest_) <= texts.size(); ++at) {
+      if (length < probe_ && at >= probed) {
+        probed = at + size_t(longest_ - probe_) + 1;
+        if (!contains(texts.data() + probed - 1, probe_)) {
+          at = probed - 1;
+          length = 0;
+          continue;
+        }
+      }
+      extend(texts.data() + at, entry, length);
+      if (length == longest_) visit(entry);
+      if (length > 0) remove_first_letter(entry, length);
     }
   }
 
  private:
   void merge_equal(std::vector<uint16_t> shared);
+  void choose_probe();
+  bool contains(const uint8_t* text, int32_t length) const;
   void extend(const uint8_t* text, int32_t& entry, int32_t& length) const;
+  void remove_first_letter(int32_t& entry, int32_t& length) const {
+    entry = entry_at_[size_t(start_[size_t(entry)]) + 1];
+    --length;
+  }
   bool find_sibling(uint8_t letter, int32_t length, int32_t& entry) const;
 
   std::vector<uint8_t> texts_;
   int32_t longest_;
+  int32_t probe_ = 1;              // letters that are looked up first by `match_longest`
   std::vector<int32_t> start_;     // of each entry, in the texts
   std::vector<int32_t> entry_at_;  // of each letter of the texts
   SmallestValues shared_;

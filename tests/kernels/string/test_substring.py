@@ -8,6 +8,7 @@ import pytest
 
 from kernelweave import MKLClassifier
 from kernelweave.kernels import Spectrum, Substring
+from kernelweave.sequences.weight_stores import WeightStore
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 
@@ -79,6 +80,24 @@ def test_fits_by_rows_and_by_suffix_arrays_agree(kernel, rng):
         assert model.duality_gap_ <= 1e-8
         values.append(model.decision_function(new))
     np.testing.assert_allclose(values[0], values[1], atol=1e-3)
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "HP", PROTEIN])
+@pytest.mark.parametrize("k", [1, 2, 3, 7, 16, 33])
+def test_long_words_of_altered_texts(k, letters, rng):
+    known = "".join(rng.choice(list(letters), size=150))
+    X = [known, known[40:100] + known[:50], "".join(rng.choice(list(letters), size=80))]
+    new = [known[50:] + known[:70], known[-20:], "".join(rng.choice(list(letters), size=90))]
+    for distance in (5, 17, 34, 50):  # letters between alterations; "?" is in no alphabet
+        altered = np.array(list(known))
+        altered[::distance] = rng.choice([*letters, "?"], size=len(altered[::distance]))
+        new.append("".join(altered))
+    alphabet = {"ACGT": "dna", PROTEIN: "protein"}.get(letters, "HP")
+    store = WeightStore(Spectrum(k, alphabet=alphabet, store="suffix"))
+    coefficients = np.array([1.0, -2.0, 0.5])
+    store.add(X, coefficients)
+    expected = [[naive.substring(x, y, lambda n: n == k, letters) for y in X] for x in new]
+    np.testing.assert_allclose(store.lookup(new), expected @ coefficients, rtol=1e-12, atol=1e-12)
 
 
 def test_real_proteins_share_long_substrings(load_real):
