@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+pd = pytest.importorskip("pandas")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
@@ -43,6 +44,15 @@ def test_means_of_folds_are_those_of_fit(run, table, tmp_path):
     mean = found["cross_validation"]["auROC"]["mean"]
     assert f"<td>auROC, mean of folds</td><td>{mean:.4f}</td>" in page
     assert "<td>auROC, folds pooled</td>" in page
+
+
+def test_there_are_no_more_folds_than_groups(run, table, tmp_path):
+    frame = pd.read_csv(tmp_path / table)
+    frame["town"] = [f"town {i % 3}" for i in range(len(frame))]
+    frame.to_csv(tmp_path / table, index=False)
+    run("fit", table, "--target", "back", *KERNELS, "--cv-groups", "town", "-q")
+    run("report", "model.kw", table, "--target", "back", "--cv-groups", "town", "-q")
+    assert "(3 folds)" in (tmp_path / "report.html").read_text()
 
 
 def test_long_commands_are_wrapped(run, table, tmp_path):

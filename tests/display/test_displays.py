@@ -112,7 +112,7 @@ def test_convergence_of_loaded_models_has_no_times(regressor, tmp_path):
     entries, gaps = display.lines_[0].get_data()
     assert_allclose(gaps, [turn["gap"] for turn in regressor.history_])
     assert_allclose(entries, np.arange(len(gaps)))
-    assert display.ax_.get_xlabel() == "entry of history_"
+    assert display.ax_.get_xlabel() == "iteration"
 
 
 def test_convergence_has_a_line_per_target(rng):

@@ -134,8 +134,11 @@ def test_bad_parameters_are_named(settings, message, examples, genome):
         list(scan(model, genome[1], **settings))
 
 
-def test_models_without_a_length_need_one(examples, genome):
-    model = MKLClassifier(Spectrum(3)).fit(*examples)
+def test_windows_have_the_length_of_the_support_vectors(examples, genome):
+    X, y = examples
+    model = MKLClassifier(Spectrum(3)).fit(X, y)
+    assert next(scan(model, genome[1])).length == len(X[0])
+    model.fit([x[: len(x) - i % 2] for i, x in enumerate(X)], y)
     with pytest.raises(ValueError, match="must be the number of letters"):
         list(scan(model, genome[1]))
 

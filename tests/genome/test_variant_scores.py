@@ -93,6 +93,8 @@ def test_variants_of_another_genome_can_be_skipped(letters, genome, model):
         Variant("c9", 1, "y", "A", "G"),
         Variant("c1", 500, "z", "A", "G"),
         Variant("c1", 2, "w", letters[2], "G"),
+        Variant("c1", 70, "v", "N", "<DEL>"),
+        Variant("c9", 70, "u", "A", "*"),
     ]
     alone = variants(model, [good], genome, length=LENGTH)
     found = variants(model, given, genome, length=LENGTH, on_mismatch="skip")
@@ -102,10 +104,12 @@ def test_variants_of_another_genome_can_be_skipped(letters, genome, model):
         "no such chromosome",
         "beyond the end",
         "window leaves the chromosome",
+        "not written as letters",
+        "not written as letters",
     ]
     assert found.difference[1] == alone.difference[0]
     assert np.isnan(np.delete(found.difference, 1)).all()
-    with pytest.warns(UserWarning, match="3 of 5 variants are not of this genome"):
+    with pytest.warns(UserWarning, match="3 of 7 variants are not of this genome"):
         variants(model, given, genome, length=LENGTH, on_mismatch="warn")
     with pytest.raises(ValueError, match="on_mismatch must be 'error', 'skip' or 'warn'"):
         variants(model, given, genome, length=LENGTH, on_mismatch="no")

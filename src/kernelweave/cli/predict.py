@@ -37,7 +37,8 @@ def command(
 
     INPUT is a table, sequences or regions as for `fit`, or - for standard input. The columns of the
     output are separated by tabs; lines that start with # are comments. Models trained with
-    `fit --calibrate` or `--loss logistic` add probabilities.
+    `fit --calibrate` or `--loss logistic` add probabilities. The predicted class is the sign of
+    the score; a calibrated probability need not be 0.5 at score 0.
 
     \b
     Examples:

@@ -34,7 +34,9 @@ FORMATS[".bigwig"] = "bigwig"
     "--merge", is_flag=True, help="Merge overlapping hits; the best score counts. For BED."
 )
 @click.option(
-    "--length", type=click.IntRange(1), help="Letters of a window, if the model accepts any."
+    "--length",
+    type=click.IntRange(1),
+    help="Letters of a window; by default those of the training sequences, if all have the same.",
 )
 @click.option(
     "--step",

@@ -287,11 +287,16 @@ def cross_validated(
 
 
 def folds(options: Options, data: Data, classes: bool) -> Any:
-    """Return the splitter of --cv: shuffled folds that keep groups together, if there are any."""
+    """Return the splitter of --cv: shuffled folds that keep groups together, if there are any.
+
+    Without --cv there are five folds, or one per group if there are fewer groups.
+    """
     count, seed = options["cv"] or 5, options["seed"]
     if options["cv_groups"] is None:
         return (StratifiedKFold if classes else KFold)(count, shuffle=True, random_state=seed)
     groups = len(np.unique(np.asarray(data.groups)))
+    if options["cv"] is None:
+        count = max(2, min(count, groups))
     if groups < count:
         raise ValueError(
             f"--cv-groups: {groups} groups cannot make {count} folds; give --cv {groups} or less"

@@ -27,7 +27,9 @@ from .command import STDIN, Command, index, jobs, one_class, quiet, text_output,
     help="Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default standard output.",
 )
 @click.option(
-    "--length", type=click.IntRange(1), help="Letters of a window, if the model accepts any."
+    "--length",
+    type=click.IntRange(1),
+    help="Letters of a window; by default those of the training sequences, if all have the same.",
 )
 @click.option(
     "--on-mismatch",
@@ -74,7 +76,7 @@ def command(
     """
     from .. import __version__
     from ..genome import read_vcf, variants, write_vcf
-    from ..genome.variant_scores import mismatches
+    from ..genome.variant_scores import SYMBOLIC, mismatches
     from .models import class_of, load_model
     from .table_output import check_ending, table_output
 
@@ -86,12 +88,10 @@ def command(
         raise ValueError(f"--index: the output must end in .vcf.gz, got {out or 'standard output'}")
     fitted = load_model(model, jobs, vcf)
     with _file_of(vcf) as path:
-        given, left_out = read_vcf(path)
+        given = read_vcf(path)
         found = variants(fitted, given, genome, target=class_of(fitted, target), **options)
-        if left_out and not quiet:
-            click.echo(
-                f"{left_out} alleles that are not written as letters were left out", err=True
-            )
+        if (symbolic := found.status.count(SYMBOLIC)) and not quiet:
+            click.echo(f"{symbolic} alleles {SYMBOLIC} have no score", err=True)
         skipped = mismatches(found.variants, found.status)
         if skipped and options["on_mismatch"] == "skip" and not quiet:
             click.echo(skipped, err=True)

@@ -256,7 +256,7 @@ def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[f
     """Return the times of the entries of each history, or their numbers, and the axis label."""
     if all("seconds" in entry for history in histories for entry in history):
         return [[entry["seconds"] for entry in history] for history in histories], "seconds"
-    return [list(map(float, range(len(history)))) for history in histories], "entry of history_"
+    return [list(map(float, range(len(history)))) for history in histories], "iteration"
 
 
 class AlignmentDisplay:

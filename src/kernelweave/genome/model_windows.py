@@ -97,21 +97,21 @@ def is_strand_symmetric(model: Any, length: int) -> bool:
 
 
 def window_length(model: FittedEstimator, length: int | None) -> int:
-    """Return the number of letters of a window: `length`, or the one that the kernels require.
+    """Return the number of letters of a window: `length`, or that of the support vectors.
 
     Raises
     ------
     ValueError
-        If the kernels accept any length and none is given, or require another one.
+        If no length is given and the support vectors differ in length, or if the kernels require
+        another one.
     """
     known = {view.length for view in _aligned_views(model)}
-    if length is None and len(known) == 1:
-        return int(known.pop())
     if length is None:
-        support_sequences(model)  # raises for models of other data
+        if (common := support_sequences(model).length) is not None:
+            return common
         raise ValueError(
-            "length must be the number of letters of a window (--length), since the kernels of "
-            "this model accept any; got None"
+            "length must be the number of letters of a window (--length), since the support "
+            "vectors of this model differ in length; got None"
         )
     if known and known != {length}:
         raise ValueError(

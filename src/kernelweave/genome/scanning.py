@@ -112,7 +112,8 @@ def scan(
     genome : path or Sequences
         Chromosomes, or a FASTA or 2bit file, of which one chromosome at a time is in memory.
     length : int, optional
-        Number of letters of a window. Weighted degree kernels determine it.
+        Number of letters of a window; by default that of the support vectors, if all have the
+        same.
     step : int
         Distance between the starts of windows.
     anchor : str, optional

@@ -16,7 +16,7 @@ from .chromosome_names import listed, match_chromosomes
 from .model_windows import alphabet_of, decision_of, window_length
 from .null_distribution import substitution_p_values
 from .regions import chromosome_names
-from .vcf import Variant, read_vcf
+from .vcf import Variant, in_letters, read_vcf
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -26,6 +26,7 @@ SCORED = "scored"
 ABSENT = "no such chromosome"
 BEYOND = "beyond the end"
 DIFFERS = "reference differs"
+SYMBOLIC = "not written as letters"  # <DEL>, *, breakends
 LEAVES = "window leaves the chromosome"  # not a mismatch: the variant is too near to an end
 POLICIES = ("error", "skip", "warn")
 
@@ -88,11 +89,12 @@ def variants(
     model : fitted estimator
         Trained on sequences.
     vcf : list of n Variant, or path
-        Alleles that are not written as letters are left out of a file.
+        Alleles that are not written as letters, such as ``<DEL>``, get no score.
     genome : Sequences or path
         Chromosomes with their names, or a FASTA or 2bit file. Names may differ by ``chr``.
     length : int, optional
-        Number of letters of a window. Weighted degree kernels determine it.
+        Number of letters of a window; by default that of the support vectors, if all have the
+        same.
     target : label, optional
         Class whose decision function is evaluated, for models of three or more classes.
     on_mismatch : {"error", "skip", "warn"}
@@ -135,7 +137,7 @@ def variants(
     if null < 0:
         raise ValueError(f"null must be at least 0, got {null}")
     decide, length = decision_of(model, target), window_length(model, length)
-    found = vcf if isinstance(vcf, list) else read_vcf(vcf)[0]
+    found = vcf if isinstance(vcf, list) else read_vcf(vcf)
     if not isinstance(genome, Sequences):
         genome = read_sequences(genome, alphabet_of(model))
     source = "variants" if isinstance(vcf, list) else os.fspath(vcf)
@@ -175,6 +177,9 @@ def _statuses(
     """
     last, reason = None, SCORED
     for one in found:
+        if not in_letters(one.alternative):
+            yield SYMBOLIC
+            continue
         replaced = one.chromosome, one.start, one.reference
         if replaced != last:
             last, place = replaced, places.get(one.chromosome)
@@ -188,6 +193,8 @@ def _statuses(
 def _of_reference(variant: Variant, genome: Sequences, place: int) -> str:
     """Return "scored" if the reference allele is that of the genome, or else the reason."""
     count = len(variant.reference)
+    if not in_letters(variant.reference):
+        return SYMBOLIC
     if variant.start + count > int(genome.lengths[place]):
         return BEYOND
     there = _letters(genome, place, variant.start, count)

@@ -41,8 +41,10 @@ class Variant(NamedTuple):
     alternative: str
 
 
-def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
+def read_vcf(path: str | os.PathLike[str]) -> list[Variant]:
     r"""Return the variants of a VCF file, one for each alternative allele.
+
+    Alleles that are not written as letters, such as ``<DEL>`` or ``*``, are among them.
 
     Parameters
     ----------
@@ -51,25 +53,24 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
 
     Returns
     -------
-    variants : list of Variant
-    left_out : int
-        Number of alleles that are not written as letters, such as ``<DEL>`` or ``*``.
+    list of Variant
 
     Raises
     ------
     ValueError
-        If a line is not a variant; the message gives its number.
+        If a line is not a variant; the message gives its number. If no variant is written as
+        letters.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from kernelweave.genome import read_vcf
     >>> _ = Path("v.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nchr1\t201\trs1\tG\tA\n")
-    >>> variants, left_out = read_vcf("v.vcf")
-    >>> variants[0].start, left_out
-    (200, 0)
+    >>> read_vcf("v.vcf")[0].start
+    200
     """
-    source, found, left_out = os.fspath(path), [], 0
+    source, found = os.fspath(path), []
+    lettered = False
     for number, text in _lines(path):
         if text.startswith("#"):
             continue
@@ -80,14 +81,13 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
                 "and ALT, separated by tabs"
             )
         chromosome, position, name, reference, alleles = columns[:5]
-        for allele, known in _in_letters(reference, alleles):
-            if known:
-                found.append(Variant(chromosome, int(position) - 1, name, reference, allele))
-            else:
-                left_out += 1
-    if not found:
+        start, known = int(position) - 1, in_letters(reference)
+        for allele in alleles.split(","):
+            found.append(Variant(chromosome, start, name, reference, allele))
+            lettered = lettered or (known and in_letters(allele))
+    if not lettered:
         raise ValueError(f"{source}: contains no variants that are written as letters")
-    return found, left_out
+    return found
 
 
 def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) -> None:
@@ -130,8 +130,7 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
             file.write("\t".join(_filled(text.split("\t"), COLUMNS)) + "\n")
         else:
             columns = _filled(text.split("\t"), ["."] * len(COLUMNS))
-            alleles = _in_letters(columns[3], columns[4])
-            own = [next(scores) if known else [np.nan] * len(values) for _, known in alleles]
+            own = [next(scores) for _ in columns[4].split(",")]
             columns[INFO] = _with_scores(columns[INFO], list(fields), own)
             file.write("\t".join(columns) + "\n")
 
@@ -164,13 +163,6 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
                 yield number, text
 
 
-def _in_letters(reference: str, alleles: str) -> list[tuple[str, bool]]:
-    """Return the alternative alleles, and whether each and the reference are written as letters.
-
-    The reference is read once, not once per allele: a line may have thousands of both.
-    """
-    known = set(reference.upper()) <= LETTERS
-    return [
-        (allele, known and bool(allele) and set(allele.upper()) <= LETTERS)
-        for allele in alleles.split(",")
-    ]
+def in_letters(allele: str) -> bool:
+    """Return whether an allele is written as letters, unlike ``<DEL>``, ``*`` or breakends."""
+    return bool(allele) and LETTERS.issuperset(allele.upper())

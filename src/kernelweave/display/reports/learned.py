@@ -38,7 +38,7 @@ def certificate(model: FittedEstimator) -> Section:
     rows += [["support examples", f"{len(model.support_):,}"], ["plan", repr(model.plan_)]]
     figures = []
     if len(getattr(model, "history_", [])):
-        caption = "Relative duality gap over time"
+        caption = "Relative duality gap during training"
         figures.append(Figure(caption, "convergence", _convergence(model)))
     return Section("Certificate", text, rows, figures, {"duality_gap": gap, "tol": tol})
 
@@ -64,7 +64,7 @@ def weights(model: FittedEstimator, bootstrap: BootstrapWeights | None = None) -
     """Return the kernel weights, largest first, with bootstrap intervals if there are any."""
     values = np.atleast_2d(model.weights_).mean(axis=0)
     order, names, shown = heaviest(list(model.kernel_names_), values)
-    text = f"{np.count_nonzero(model.weights_)} weights are not zero."
+    text = f"{np.count_nonzero(model.weights_)} of {np.size(model.weights_)} weights are not zero."
     if np.ndim(model.weights_) == 2:
         text = "Means over the classes; each class has its own weights."
     rows = [["kernel", "weight"], *([n, f"{v:.4f}"] for n, v in zip(names, shown, strict=True))]
@@ -99,8 +99,13 @@ def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
     return quantiles
 
 
-def contributions(model: FittedEstimator, X: object) -> Section:
-    """Return the share of each kernel, and of each view, in the variation of decision values."""
+def contributions(model: FittedEstimator, X: object) -> Section | None:
+    """Return the share of each kernel, and of each view, in the variation of decision values.
+
+    None for one kernel, whose share is 1.
+    """
+    if len(model.kernel_names_) == 1:
+        return None
     values = model.contributions(X)
     text = (
         "The standard deviation of each kernel's contribution to the decision value, divided by "
