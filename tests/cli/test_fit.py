@@ -50,8 +50,12 @@ def test_defaults_are_explained(run, table):
     assert f"({largest:.2f} for the largest class)" in found["held_out"]
     assert set(found["columns"]) <= set(frame) - {"back"}
     assert list(found["columns"].values()) == sorted(found["columns"].values(), reverse=True)
+    assert sum(one["chosen"] for one in found["candidates"]) == 1
     text = run("fit", table, "--target", "back").output
     assert text.index("held out ") < text.index("certificate ")
+    assert "-k and -C override" in " ".join(text.split())
+    assert "Plan(" not in text  # `info` prints it
+    assert "Plan(" in run("info", "model.kw").output
 
 
 def test_quiet_prints_nothing(run, table):

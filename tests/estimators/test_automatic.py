@@ -156,3 +156,14 @@ def test_comparisons_are_drawn_from_estimators(rng):
         MKLClassifier(RBF([0.1, 1.0])), X, y, cv=2, norms=[1], Cs=[1.0]
     )
     assert len(display.fold_lines_) == 2
+
+
+def test_held_out_losses_are_printed_on_request(capsys):
+    X, y = make_friedman1(60, noise=1.0, random_state=0)
+    model = MKLRegressor(verbose=1).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    for one in model.candidates_:
+        loss = f"held-out loss {one['loss']:.3f} at C={one['C']:g}: {one['kernels']}"
+        assert f"MKLRegressor: {loss}" in lines
+    [chosen] = [one["kernels"] for one in model.candidates_ if one["chosen"]]
+    assert f"MKLRegressor: chosen: {chosen}" in lines

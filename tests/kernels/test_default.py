@@ -254,6 +254,8 @@ def test_alphabets_are_recognised():
     assert alphabet_of(["ACGTNACGT", "acgtacgtac"]) is DNA
     assert alphabet_of(["ACGUACGUAC"]) is RNA
     assert alphabet_of(["MKVLAAGIVGLLLAQWERTYPS"]) is PROTEIN
+    assert alphabet_of(["MKVLAAGI", "DDWERTYPS"]) is PROTEIN  # peptides without ambiguous codes
+    assert alphabet_of(["MKVLAAGX", "DDWERTYPS"]) is None
     assert alphabet_of(["red", "green"]) is None
     assert alphabet_of(["a long text of several words"]) is None
 

@@ -38,6 +38,7 @@ SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
 REGIONS = (".bed", ".narrowpeak", ".broadpeak")
 COMPRESSED = (".gz", ".bgz", ".bz2", ".xz")
 BLOCK = 50_000  # examples scored at a time
+MOST_LISTED = 10  # columns named in an error
 WARN_UNKNOWN = 0.1  # fraction of letters outside the alphabet above which to warn,
 REFUSE_UNKNOWN = 0.5  # and above which the input is taken for another kind of sequence
 CHECKED_ROWS = 1000  # rows of a table whose letters are counted
@@ -408,7 +409,10 @@ def known_columns(model: FittedEstimator, X: Any) -> Any:
         listed = ", ".join(map(str, names[:20]))
         raise ValueError(f"the model was trained on a table with the columns {listed}")
     if missing := [name for name in names if name not in X.columns]:
+        listed = ", ".join(missing[:MOST_LISTED])
+        more = f" and {len(missing) - MOST_LISTED} more" if len(missing) > MOST_LISTED else ""
         raise ValueError(
-            f"the data lack columns that the model was trained on: {', '.join(missing)}"
+            f"the data lack columns that the model was trained on: {listed}{more}; "
+            f"the data have {', '.join(map(str, X.columns[:MOST_LISTED]))}"
         )
     return X[list(names)]

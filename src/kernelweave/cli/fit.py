@@ -183,4 +183,4 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     if options["as_json"]:
         print_json(found)
     elif not options["quiet"]:
-        print_summary(found)
+        print_summary({name: value for name, value in found.items() if name != "plan"})

@@ -75,6 +75,7 @@ def command(
                 "after MODEL, or pass --positive and --negative"
             )
         report(fitted, out, title=title, command=said)
+        click.echo(f"report: {out}", err=True)
         return
     options["task"] = "auto" if options["target"] or options["positive"] else "one-class"
     data = read_data(options)
@@ -93,3 +94,4 @@ def command(
         title=title,
         command=said,
     )
+    click.echo(f"report: {out}", err=True)

@@ -53,7 +53,8 @@ def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
     -------
     dict
         "held_out": the held-out score beside that of a constant model, as a sentence;
-        "columns": the columns with the largest mean absolute Shapley values. Both may be missing.
+        "candidates": name, C and held-out loss of each set of kernels that was tried;
+        "columns": the columns with the largest mean absolute Shapley values. All may be missing.
     """
     from ..inspection import shapley  # takes long to import
 
@@ -65,6 +66,7 @@ def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
     if hasattr(model, "classes_"):
         largest = np.unique(y, return_counts=True)[1].max() / len(y)
         found["held_out"] = f"accuracy {score:.2f} {folds} ({largest:.2f} for the largest class)"
+    found["candidates"] = model.candidates_
     if hasattr(X, "columns") and len(X.columns) <= MAX_COLUMNS:
         rows = np.linspace(0, len(X) - 1, min(len(X), EXPLAINED)).astype(int)
         values = shapley(model, X.iloc[rows], background=X, n_background=EXPLAINED)
@@ -100,6 +102,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     facts = [("model", f"{found.get('model', '')} ({found['estimator']})")]
     if "held_out" in found:
         facts.append(("held out", found["held_out"]))
+        facts.append(("kernels", _chosen(found["candidates"])))
     if "columns" in found:
         each = [f"{name} {value:.2f}" for name, value in found["columns"].items()]
         facts.append(("columns", f"{', '.join(each)} (mean absolute Shapley values)"))
@@ -109,8 +112,9 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"relative duality gap {gap:.1e} {held} {found['tol']:g} ({found['certifies']})",
         ),
         ("support", f"{found['support']:,} examples" + _of(found)),
-        ("plan", found["plan"]),
     ]
+    if "plan" in found:
+        facts.append(("plan", found["plan"]))
     for name, score in (found.get("cross_validation") or {}).items():
         mean, std, folds = score["mean"], score["std"], len(score["folds"])
         facts.append((name, f"{mean:.3f} ± {std:.3f}, mean of {folds} folds"))
@@ -122,6 +126,14 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "seconds" in found:
         facts.append(("time", f"{found['seconds']:.1f} s"))
     return facts
+
+
+def _chosen(candidates: list[dict[str, Any]]) -> str:
+    """Return which kernels and C were chosen, among how many, and how to choose others."""
+    [one] = [one for one in candidates if one["chosen"]]
+    count = len(candidates)
+    among = f"best of {count} sets of kernels" if count > 1 else "C chosen on the folds"
+    return f"{one['kernels']}, C={one['C']:g} ({among}; -k and -C override)"
 
 
 def _of(found: dict[str, object]) -> str:

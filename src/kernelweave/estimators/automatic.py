@@ -9,6 +9,7 @@ differences: small samples keep the simplest kernels.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,10 +53,6 @@ class Choice:
     factor: float
     tried: list[dict[str, Any]]
 
-    def __str__(self) -> str:
-        each = [f"{one['kernels']} {one['loss']:.3f} (C={one['C']:g})" for one in self.tried]
-        return f"held-out loss of {', '.join(each)}; chosen: {self.name}"
-
 
 def choose(
     estimator: MKLEstimator,
@@ -89,13 +86,24 @@ def choose(
         weights, simplest = costs * (sample.folds >= 0), next(iter(candidates.values()))
         shares, tried = weights / weights.sum(), dict[str, Trial]()
         deadline = estimator._shared_deadline(len(candidates))
+        _notify(estimator, f"comparing on held-out folds: {'; '.join(candidates)}")
         for name, kernels in candidates.items():
             extends = len(tried) > 0 and set(simplest) <= set(kernels)
             costs_tried = [next(iter(tried.values())).factor] if extends else factors
             trial = trial_of(estimator)
             losses = _losses(trial, kernels, sample, costs_tried, deadline(), shared=shared)
-            tried[name] = Trial.best(losses, costs_tried, shares)
-    return best_of(tried, shares)
+            found = tried[name] = Trial.best(losses, costs_tried, shares)
+            loss = found.losses @ shares
+            _notify(estimator, f"held-out loss {loss:.3f} at C={found.factor:g}: {name}")
+    choice = best_of(tried, shares)
+    _notify(estimator, f"chosen: {choice.name}")
+    return choice
+
+
+def _notify(estimator: MKLEstimator, message: str) -> None:
+    """Write a message to standard error if the estimator is verbose."""
+    if estimator.verbose:
+        print(f"{type(estimator).__name__}: {message}", file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,8 +162,6 @@ class MKLEstimator(FittedEstimator):
             return self._default_kernels(X, formulation.costs), 1.0
         choice = choose(self, X, problems, factors, shared=formulation.shared)
         self.candidates_ = choice.tried
-        if self.verbose and choice.tried:
-            print(f"{type(self).__name__}: {choice}", file=sys.stderr)
         candidates = self._candidates(X, formulation.costs)
         return candidates.get(choice.name, next(iter(candidates.values()))), choice.factor
 

@@ -218,13 +218,16 @@ def _of_sequences(alphabet: object) -> list[Kernel]:
 def alphabet_of(texts: Sequence[object]) -> Any:
     """Return the alphabet of strings that are biological sequences; None for other strings.
 
-    DNA and RNA sequences have 8 letters or more, proteins 20 or more, by the median.
+    DNA and RNA sequences have 8 letters or more by the median. Proteins have 20 or more, since
+    their ambiguous codes complete the Latin alphabet; peptides without such codes have 8 or more.
     """
     known = [text.upper() for text in texts if isinstance(text, str)]
     if not known:
         return None
     letters, length = set().union(*known), float(np.median([len(text) for text in known]))
-    for alphabet, others, shortest in ((DNA, "N", 8), (RNA, "N", 8), (PROTEIN, "BJOUXZ*", 20)):
+    for alphabet, others, shortest in (
+        (DNA, "N", 8), (RNA, "N", 8), (PROTEIN, "", 8), (PROTEIN, "BJOUXZ*", 20)
+    ):  # fmt: skip
         if length >= shortest and letters <= {*alphabet.letters.decode(), *others}:
             return alphabet
     return None

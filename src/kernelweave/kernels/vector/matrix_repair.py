@@ -7,9 +7,12 @@ The same eigenvectors are projected out of the similarities of new examples.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import scipy.linalg
 
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.common.warnings import warn
 
 REPAIRS = ("clip", "error")
@@ -19,6 +22,8 @@ RELATIVE_TOLERANCE = 1e-10
 # The same in units of the rounding error of single precision, for matrices of single precision
 # numbers.
 SINGLE_ROUNDINGS = 10.0
+# Rows of a matrix up to which one thread factorises it: two threads wait longer than they work.
+ONE_THREAD = 5000
 
 
 def check_repair(kernel: str, repair: str) -> None:
@@ -104,7 +109,8 @@ def _negative_part(matrix: np.ndarray, tolerance: float) -> tuple[np.ndarray, np
     try:
         # A Cholesky factorisation is much cheaper than eigenvalues and proves that all are >=
         # -tolerance.
-        scipy.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)), check_finite=False)
+        with single_threaded_blas() if len(matrix) <= ONE_THREAD else nullcontext():
+            scipy.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)), check_finite=False)
         return nothing
     except scipy.linalg.LinAlgError:
         values, vectors = _below_zero(matrix)
