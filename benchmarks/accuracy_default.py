@@ -1,10 +1,10 @@
 """Estimators without arguments against tuned SVMs, boosting, forests and linear models.
 
 Defaults were chosen on the sets of `DEVELOPMENT`; those of `REPORTED` were not looked at before.
-`MKLClassifierCV` and `MKLRegressorCV`, which search norms and C, are compared on the small sets of
-the reported half. Each pair of set and model leaves a line in ``results/accuracy_default.jsonl``,
-so that a run that was stopped continues; remove the file to start anew. ``docs/defaults.md``
-includes the tables.
+`MKLClassifierCV` and `MKLRegressorCV`, which also search the norm, are compared on the reported
+half. Each pair of set and model leaves a line in ``results/accuracy_default.jsonl``, so that a run
+that was stopped continues; remove the file to start anew. `benchmarks.defaults_page` puts the
+tables into the documentation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,13 +36,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils import _safe_indexing
+from threadpoolctl import threadpool_limits
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
 
 from . import data
 from .report import RESULTS, Table
 from .settings import Settings
-from .timing import blas_threads
 
 QUICK = False
 Set = Callable[[], tuple[Any, np.ndarray]]
@@ -51,7 +50,6 @@ Set = Callable[[], tuple[Any, np.ndarray]]
 FOLDS = 5
 MOST = 1000  # examples of a set
 CACHED = RESULTS / "accuracy_default.jsonl"
-PAGE = data.ROOT / "docs" / "defaults.md"
 CATEGORIES = make_column_selector(dtype_exclude="number")
 GRID_C, GRID_GAMMA = [0.1, 1.0, 10.0, 100.0], [0.001, 0.01, 0.1, 1.0]
 
@@ -172,80 +170,97 @@ MODELS: dict[str, Callable[[Any, bool], Any]] = {
     "forest": forest,
     "linear": linear,
 }
-# Sets of at most 500 rows, on which searches of norm and C are scored too.
-SEARCHED = (
-    "sonar", "wpbc", "house votes 84", "liver bupa", "iris", "friedman2", "friedman3"
-)  # fmt: skip
+SEARCHED = MODELS | {"CV": search}
+Records = list[dict[str, Any]]
 
 
 def run(settings: Settings) -> Table:
     """Score every model on five shuffled folds of every set."""
+    means, *others = tables(measure(settings)).values()
+    means.notes = [one.markdown() for one in others]
+    return means
+
+
+def measure(settings: Settings) -> Records:
+    """Return a record for each set and model: part, set, model, score, seconds, classify."""
     cached = {} if settings.tiny else read_cache()
-    sets = {"development": DEVELOPMENT, "reported": REPORTED}
-    tables, means = [], {}
-    for part, members in sets.items():
-        names = settings.size(tuple(members), tuple(members)[:1])
-        for name in names:
-            models = MODELS | ({"CV": search} if name in SEARCHED else {})
-            for model in models:
+    records: Records = []
+    for part, sets, models in (
+        ("development", DEVELOPMENT, MODELS),
+        ("reported", REPORTED, SEARCHED),
+    ):
+        for name in settings.size(tuple(sets), tuple(sets)[:1]):
+            for model, make in models.items():
                 if (name, model) not in cached:
-                    cached[name, model] = scored(members[name], models[model], settings.tiny)
+                    cached[name, model] = scored(sets[name], make, settings.tiny)
                     if not settings.tiny:
                         cache(name, model, cached[name, model])
-        tables.append(of_scores(part, names, cached))
-        means[part] = names
-    searched = [name for name in SEARCHED if (name, "CV") in cached]
-    tables.append(of_searches(searched, cached))
-    table = of_means(means, cached)
-    table.notes = [one.markdown() for one in tables]
-    if not settings.tiny:
-        write_page([table, *tables])
-    return table
+                key = {"part": part, "set": name, "model": model}
+                records.append(key | cached[name, model])
+    return records
 
 
-def write_page(tables: list[Table]) -> None:
-    """Put the tables between the marks of ``docs/defaults.md``."""
-    start, end = "<!-- accuracy_default -->\n", "<!-- /accuracy_default -->"
-    before, _, rest = PAGE.read_text().partition(start)
-    shown = "".join(replace(table, notes=[]).markdown() for table in tables)
-    PAGE.write_text(f"{before}{start}\n{shown}{end}{rest.partition(end)[2]}")
+def tables(records: Records) -> dict[str, Table]:
+    """Return the tables of means, of the sets of each half, and of searches, by name."""
+    return {
+        "means": of_means(records),
+        "development": of_scores("development", records),
+        "reported": of_scores("reported", records),
+        "searches": of_searches(records),
+    }
 
 
-def of_scores(part: str, names: tuple[str, ...], found: dict[Any, Any]) -> Table:
-    """Return the scores of a part of the sets; linear models are in the table of means."""
+def by_set(part: str, records: Records) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the records of a half by set and model."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for record in records:
+        if record["part"] == part:
+            found.setdefault(record["set"], {})[record["model"]] = record
+    return found
+
+
+def of_scores(part: str, records: Records) -> Table:
+    """Return the scores of a half of the sets; linear models are in the table of means."""
     models = [model for model in MODELS if model != "linear"]
     table = Table(f"Sets of the {part} half", ("data", *models))
-    for name in names:
-        table.add(name, *(f"{found[name, model]['score']:.3f}" for model in models))
+    for name, found in by_set(part, records).items():
+        table.add(name, *(f"{found[model]['score']:.3f}" for model in models))
     return table
 
 
-def of_searches(names: list[str], found: dict[Any, Any]) -> Table:
+def of_searches(records: Records) -> Table:
     """Return the scores of searches and their CPU times, beside those without arguments."""
     models = ("CV", "no argument", "tuned SVM")
     table = Table("Searches of norm and C", ("data", *models, "CPU s", "CPU s, tuned SVM"))
-    for name in names:
-        scores = [f"{found[name, model]['score']:.3f}" for model in models]
-        times = [f"{found[name, model]['seconds']:.2f}" for model in ("CV", "tuned SVM")]
+    for name, found in by_set("reported", records).items():
+        scores = [f"{found[model]['score']:.3f}" for model in models]
+        times = [f"{found[model]['seconds']:.2f}" for model in ("CV", "tuned SVM")]
         table.add(name, *scores, *times)
     return table
 
 
-def of_means(parts: dict[str, tuple[str, ...]], found: dict[Any, Any]) -> Table:
-    """Return the mean scores and the mean CPU time of a fit."""
-    columns = [f"{what}, {part}" for part in parts for what in ("accuracy", "R^2")]
+def of_means(records: Records) -> Table:
+    """Return the mean scores of each half, and the mean CPU time of a fit of the reported half."""
+    halves = ("development", "reported")
+    columns = [f"{what}, {part}" for part in halves for what in ("accuracy", "R^2")]
     table = Table("Means", ("model", *columns, "CPU s a fit"))
-    every = [name for names in parts.values() for name in names]
-    for model in MODELS:
+    for model in SEARCHED:
+        chosen = [record for record in records if record["model"] == model]
         cells = []
-        for names in parts.values():
+        for part in halves:
             for classify in (True, False):
-                values = [found[n, model] for n in names if found[n, model]["classify"] == classify]
-                scores = [one["score"] for one in values]
-                cells.append(f"{np.mean(scores):.3f}" if scores else "")
-        seconds = np.mean([found[name, model]["seconds"] for name in every])
-        table.add(model, *cells, f"{seconds:.2f}")
+                kind = part, classify
+                cells.append(
+                    mean("score", [r for r in chosen if (r["part"], r["classify"]) == kind])
+                )
+        seconds = mean("seconds", [record for record in chosen if record["part"] == "reported"])
+        table.add(model, *cells, seconds and seconds[:-1])
     return table
+
+
+def mean(key: str, records: Records) -> str | None:
+    """Return the mean of some values with three digits, or None if there are none."""
+    return f"{np.mean([record[key] for record in records]):.3f}" if records else None
 
 
 def scored(read: Set, make: Callable[[Any, bool], Any], tiny: bool) -> dict[str, Any]:
@@ -254,7 +269,7 @@ def scored(read: Set, make: Callable[[Any, bool], Any], tiny: bool) -> dict[str,
     classify = y.dtype.kind != "f"
     folds = (StratifiedKFold if classify else KFold)(FOLDS, shuffle=True, random_state=0)
     scores, seconds = [], 0.0
-    with warnings.catch_warnings(), blas_threads(1):
+    with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for train, test in list(folds.split(X, y))[: 1 if tiny else FOLDS]:
             model = make(X, classify)
