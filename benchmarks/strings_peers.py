@@ -43,7 +43,7 @@ def run(settings: Settings) -> Table:
     sides = dict(SIDES)
     if shutil.which("gkmtrain") is None or not settings.peers:
         del sides["LS-GKM"]
-        table.notes.append("LS-GKM is left out: there is no command gkmtrain.")
+        table.notes.append("LS-GKM is left out, since its command gkmtrain was not installed.")
     with blas_threads(1):
         for task in loaded(SITES, table):
             task = settings.size(task, task.smaller(200), task.smaller(500))

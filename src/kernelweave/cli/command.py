@@ -143,7 +143,9 @@ region_options = with_options(
         "a --negative file without summits has centres.",
     ),
     click.option(
-        "--width", type=click.IntRange(1), help="Bases of a window around each region's centre."
+        "--width",
+        type=click.IntRange(1),
+        help="Bases of a window around each region's centre, or summit with --around summit.",
     ),
 )
 

@@ -36,7 +36,10 @@ data_options = with_options(
     click.option("--negative", type=click.Path(), help="Sequences or regions of class -1."),
     region_options,
     click.option(
-        "--alphabet", default="dna", show_default=True, help="Of sequences: dna, rna or protein."
+        "--alphabet",
+        default="dna",
+        show_default=True,
+        help="Letters of sequences: dna, rna or protein.",
     ),
     click.option("--cv", type=click.IntRange(2), help="Number of folds of cross-validation."),
     click.option(
@@ -60,7 +63,7 @@ model_options = with_options(
     ),
     click.option("--norm", default=None, help="Norm of the weights: a number >= 1, or inf."),
     click.option("-C", "cost", type=float, help="Regularisation: larger C fits more closely."),
-    click.option("--loss", help="Such as hinge, logistic, squared."),
+    click.option("--loss", help="Loss, such as hinge, logistic, squared."),
     click.option(
         "--task",
         type=click.Choice(["auto", "classify", "regress", "one-class"]),

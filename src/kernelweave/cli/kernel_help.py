@@ -6,12 +6,14 @@ from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING
 
 from .. import MKLClassifier  # noqa: F401  # must be imported before the kernels
+from ..kernels.compose.nested_parameters import FOUND
 from .kernel_specs import EXPONENTIAL, NAMES, PER_FEATURE
 
 if TYPE_CHECKING:
     import click
 
 SHARED = ("columns", "name", "alphabet", "unknown", "store")  # parameters described once
+DETERMINED = (*FOUND, "length")  # fields that are determined from the data
 KERNELS_OF_KERNELS = {
     PER_FEATURE: ("(kernel)", "the kernel on each column"),
     EXPONENTIAL: ("(kernel, gamma=1.0)", "exp(gamma (k(x, y) - 1)) of a normalised kernel"),
@@ -22,7 +24,8 @@ def signatures() -> dict[str, str]:
     """Return the parameters of each kernel with their defaults, by name on the command line."""
     found = {}
     for name, kernel in NAMES.items():
-        own = [one for one in fields(kernel) if one.init and one.name not in SHARED]  # type: ignore[arg-type]
+        parameters = [one for one in fields(kernel) if one.init]  # type: ignore[arg-type]
+        own = [one for one in parameters if one.name not in (*SHARED, *DETERMINED)]
         positional_first = sorted(own, key=lambda one: bool(one.kw_only))
         found[name] = ", ".join(map(_parameter, positional_first))
     return found
