@@ -67,23 +67,23 @@ MIXED = [RBF(0.1), Polynomial(degree=2), Laplacian(0.1)]
 
 
 class Planned(Exception):
-    """Ends a fit once it has a plan."""
+    """Ends a fit once it has a plan, its argument."""
 
 
 @pytest.fixture
 def plan_of(monkeypatch):
     """Return a function from an estimator and data to the plan of its fit, which it ends."""
 
-    def refuse(*given, **named):
-        raise Planned
+    def refuse(problem, engine, plan, *others):
+        raise Planned(plan)
 
     for name in ("solve", "solve_confirmed"):
         monkeypatch.setattr(f"kernelweave.estimators.fit.{name}", refuse)
 
     def plan(model, X, y=None):
-        with pytest.raises(Planned):
+        with pytest.raises(Planned) as ended:
             model.fit(X, y)
-        return model.plan_
+        return ended.value.args[0]
 
     return plan
 

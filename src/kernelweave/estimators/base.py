@@ -22,7 +22,6 @@ from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import candidates_of_views, default_of_views
 from ..model.model import Model
 from ..norms import Elliptic
-from ..optimization.convergence import warn_of
 from ..optimization.engine_choice import ENGINES, Workload, choose_engine
 from ..optimization.progress import Watch, live_line
 from ..optimization.result import Result
@@ -30,6 +29,7 @@ from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
+from .convergence import warn_of
 from .cross_fit import Optimum, folds, grouped_folds
 from .fit import Fit
 from .fitted import FittedEstimator
@@ -287,7 +287,9 @@ class MKLEstimator(FittedEstimator):
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
-        self.certifies_ = self.plan_.certifies
+        plan = results[-1].plan
+        assert plan is not None  # `solve` follows a plan
+        self.plan_, self.certifies_ = plan, plan.certifies
         constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
         norm = getattr(self, "norm_", None) or getattr(
             self, "norm", None

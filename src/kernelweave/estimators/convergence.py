@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn
+from ..optimization.confirm import HIDDEN
+from ..optimization.result import Result
 from ..problem.rounding import RoundingBounds
-from .confirm import HIDDEN
-from .result import Result
+
+if TYPE_CHECKING:
+    from .base import MKLEstimator
 
 ZERO = 1e-9  # objective that is 0 up to rounding, relative to its largest value during training
 NAMED = 3  # maximum number of kernels named in a message
@@ -19,14 +22,16 @@ NOTICEABLE = 0.1  # kernels with at least this fraction of the largest rounding 
 
 
 def warn_of(
-    estimator: object, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
+    estimator: MKLEstimator,
+    results: Sequence[Result],
+    names: Sequence[str],
+    rounding: RoundingBounds,
 ) -> None:
     """Warn if a gap is above the tolerance or not certain, or if a model is constant.
 
     Parameters
     ----------
-    estimator : estimator
-        Has the parameters `tol`, `max_iter` and `max_time`, and the attribute `plan_`.
+    estimator : MKLEstimator
     results : sequence of Result
         One for each output.
     names : sequence of str
@@ -41,7 +46,10 @@ def warn_of(
 
 
 def convergence_message(
-    estimator: Any, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
+    estimator: MKLEstimator,
+    results: Sequence[Result],
+    names: Sequence[str],
+    rounding: RoundingBounds,
 ) -> str | None:
     """Return a warning if a gap is above the tolerance or not certain, otherwise None."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
@@ -61,7 +69,7 @@ def convergence_message(
     return message
 
 
-def constant_model_message(estimator: object, results: Sequence[Result]) -> str | None:
+def constant_model_message(estimator: MKLEstimator, results: Sequence[Result]) -> str | None:
     """Return a warning if the constant model is optimal for some output, otherwise None."""
     constant = [result for result in results if not result.weights.any()]
     if not constant:
@@ -78,7 +86,9 @@ def constant_model_message(estimator: object, results: Sequence[Result]) -> str 
     )
 
 
-def _advice(estimator: Any, result: Result, names: Sequence[str], rounding: RoundingBounds) -> str:
+def _advice(
+    estimator: MKLEstimator, result: Result, names: Sequence[str], rounding: RoundingBounds
+) -> str:
     """Return advice about a result that has not converged."""
     if result.gap <= estimator.tol:
         return _rounding_message(estimator, result, names, rounding)
@@ -96,14 +106,15 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], rounding: Roun
         return f"raise max_iter={estimator.max_iter} or tol"
     if result.rounding_bound > estimator.tol:
         return _rounding_message(estimator, result, names, rounding)
-    return getattr(estimator.plan_.solver, "when_stopped", "") or (
+    solver = None if result.plan is None else result.plan.solver
+    return getattr(solver, "when_stopped", "") or (
         "it made no further progress: raise tol, scale the data, lower C or the sample weights, "
         "or use another solver"
     )
 
 
 def _rounding_message(
-    estimator: Any, result: Result, names: Sequence[str], rounding: RoundingBounds
+    estimator: MKLEstimator, result: Result, names: Sequence[str], rounding: RoundingBounds
 ) -> str:
     """Return the kernels whose rounding makes the gap of a result uncertain, and advice."""
     if not result.weights.any():

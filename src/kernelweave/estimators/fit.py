@@ -99,8 +99,11 @@ class Fit:
     def solve_each(self, problems: list[Problem], engine: Engine) -> list[Result]:
         """Solve problems one after the other, and remove their checkpoints if all are solved.
 
-        The remaining time is divided equally.
+        The remaining time is divided equally. With ``verbose=2`` the plan of the first problem is
+        printed.
         """
+        if self.estimator.verbose >= 2:
+            self._print(self._plan(problems[0], engine))
         results: list[Result] = []
         files = self._checkpoints(problems, engine)
         for one, file in zip_longest(problems, files):
@@ -130,15 +133,11 @@ class Fit:
             raise ValueError(why_not_finite(prepared.compiled, prepared.sample, problem)) from error
 
     def _plan(self, problem: Problem, engine: Engine) -> Plan:
-        """Return the plan of a problem; set ``plan_`` of the estimator."""
+        """Return the plan of a problem."""
         estimator, shared = self.estimator, problem.n_outputs > 1
         method = find_method(estimator.solver, problem.norm, problem.loss, shared=shared)
         options = Options(estimator.interleaved, estimator.working_set, final=self.final)
-        plan = make_plan(method, problem, engine, self.prepared.name, options)
-        if estimator.verbose >= 2 and plan != getattr(estimator, "plan_", None):
-            self._print(plan)
-        estimator.plan_ = plan
-        return plan
+        return make_plan(method, problem, engine, self.prepared.name, options)
 
     def _run(self, engine: Engine, checkpoint: Checkpoint | None) -> Run:
         """Return a run within the limits of the estimator; it keeps the best final model."""

@@ -53,18 +53,13 @@ def form_of(
     return "ovo"
 
 
-def _checkpoint(model: BaseClassifier) -> object:
-    """Return the path of the checkpoint, which searches do not have."""
-    return getattr(model, "checkpoint", None)
-
-
 def _suits_pairs(model: BaseClassifier, classes: np.ndarray, X: Data) -> bool:
     """Return whether multi_class="auto" chooses one against one; see docs/classes.md.
 
     It does not for linear and string kernels: one against the rest trains fast with them, and
     gives one weight vector per class, which can be interpreted.
     """
-    needs_rest = model.calibrate is not None or _checkpoint(model) is not None
+    needs_rest = model.calibrate is not None or model.checkpoint is not None
     loss = losses.get(model.loss, "classifier")
     if needs_rest or model.kernels is None or isinstance(loss, losses.Logistic):
         return False
@@ -86,9 +81,9 @@ def _check_pairs(model: BaseClassifier, absent: np.ndarray) -> None:
             f"one with multi_class='ovo', but {absent.tolist()} have none; remove "
             "their examples, or pass multi_class='ovr'"
         )
-    if _checkpoint(model) is not None:
+    if model.checkpoint is not None:
         raise ValueError(
-            f"checkpoint must be None with multi_class='ovo', got {_checkpoint(model)!r}; pass "
+            f"checkpoint must be None with multi_class='ovo', got {model.checkpoint!r}; pass "
             "multi_class='ovr'"
         )
     if model.calibrate is not None and not model._calibrates_pairs:

@@ -61,11 +61,11 @@ class PairTrainer:
         if self._engine is None:
             problem = Problem.sharing(self.pairs.on_all)
             engine = OutputsEngine(prepared.engine, problem.n_outputs)
-            result = self.fit.solve(problem, engine)
-            return Solution([result], [problem], engine)
+            return Solution(self.fit.solve_each([problem], engine), [problem], engine)
         rounding = PairRounding.of(prepared.rounding, self.pairs.rows)
         prepared = replace(prepared, rounding=rounding, name="class pairs")
-        result = replace(self.fit, prepared=prepared).solve(self.pairs.joint(), self._engine)
+        fit = replace(self.fit, prepared=prepared)
+        [result] = fit.solve_each([self.pairs.joint()], self._engine)
         return self._solution([result], [result.alpha[part] for part in self._engine.slices])
 
     def _solution(self, results: list[Result], alphas: list[np.ndarray]) -> Solution:
@@ -94,11 +94,11 @@ class PairTrainer:
     def _at_once(self, engine: ClassPairsEngine) -> Iterator[Result]:
         problem = self.pairs.joint()
         weights = problem.norm.start(1)
-        estimator = self.fit.estimator
-        estimator.plan_ = Plan("class pairs", Uniform(), PairSets())
         rounding = PairRounding.of(self.fit.prepared.rounding, self.pairs.rows)
-        run = Run.start(estimator.tol, watch=self.fit.watch)
-        yield from solve_each_pair(problem, engine, weights, run, rounding)
+        run = Run.start(self.fit.estimator.tol, watch=self.fit.watch)
+        plan = Plan("class pairs", Uniform(), PairSets())
+        for result in solve_each_pair(problem, engine, weights, run, rounding):
+            yield replace(result, plan=plan)
 
     def _alone(self, number: int) -> Result:
         """Return the result of one pair, solved on a subset of the engine of all examples."""

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -21,7 +21,6 @@ from sklearn.model_selection import check_cv
 from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..common.warnings import warn
-from ..engines import Engine
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
 from ..optimization.engine_choice import Workload
@@ -224,6 +223,8 @@ class Search(MKLEstimator):
     scoring: str | Callable[..., float] | None = None
     rule: str = "best"
 
+    checkpoint: ClassVar[None] = None  # searches have none
+
     def fit(
         self: Searching,
         X: Data,
@@ -281,7 +282,9 @@ class Search(MKLEstimator):
             self.norm_, self.C_ = list(self.norms)[norm], float(grid.Cs[C])
             problems = task.problems_of(np.arange(len(task.y)), self.C_, grid.norms[norm])
             problems, engine = trial.prepared.suited(problems)
-            results = self._solve_all(trial.prepared, problems, engine)
+            with self._live_line() as watch:
+                fit = Fit(self, trial.prepared, deadline=self._deadline(), watch=watch)
+                results = fit.solve_each(problems, engine)
         self._learn(trial.prepared, Solution(results, problems, engine))
         optima = [Optimum.of(one) for one in results]
         self._after_fit(trial.prepared, problems, engine, optima)
@@ -320,16 +323,6 @@ class Search(MKLEstimator):
         if self._chooses:
             return self._candidates(X, costs)
         return {"default": self._default_kernels(X, costs)}
-
-    def _solve_all(
-        self, prepared: Prepared, problems: list[Problem], engine: Engine
-    ) -> list[Result]:
-        """Solve the problems one after the other."""
-        with self._live_line() as watch:
-            return [
-                Fit(self, prepared, deadline=self._deadline(), watch=watch).solve(one, engine)
-                for one in problems
-            ]
 
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the indices of training and held-out examples of each fold."""

@@ -195,7 +195,8 @@ class MKLClassifierCV(Search, BaseClassifier):
         the best. If p = inf is among the norms and no other norm is clearly better, that is the
         plain sum of the kernels.
     max_time : float or None
-        Maximum time in seconds of each fit of the search and of the final fit.
+        Maximum time in seconds of each fit of the search, and of the final fits of all outputs
+        together.
     verbose : int
         1 displays a progress bar with the remaining time, 2 also prints the plans of the fits.
 

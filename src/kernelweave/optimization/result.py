@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from ..common.types import Numbers
 from ..problem.certificate import Certificate
 from .log import Progress
 from .observers import placed
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,6 +39,8 @@ class Result(Certificate):
         Accuracy of the support kernel machine, see `methods.optimality`.
     rounding_bound : float
         Bound on the effect of rounding on the gap.
+    plan : Plan, optional
+        The plan that was followed; None for results of parts of a plan.
     """
 
     alpha: np.ndarray
@@ -45,6 +51,7 @@ class Result(Certificate):
     late: bool = False
     optimality: tuple[float, float] | None = None
     rounding_bound: float = 0.0
+    plan: Plan | None = None
 
     def moved(self, centre: Numbers) -> Result:
         """Return the result for targets shifted by a number, or by one number per output."""

@@ -82,7 +82,7 @@ def _started(
 
 
 def _solved(problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray) -> Result:
-    result = plan.solver.solve(problem, engine, weights, run)
+    result = replace(plan.solver.solve(problem, engine, weights, run), plan=plan)
     if problem.constant_is_optimal(result.dual):
         return replace(result, weights=np.zeros_like(result.weights))
     return result
