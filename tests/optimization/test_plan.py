@@ -161,7 +161,11 @@ PLANS = {  # kernels, settings, and the plan
     "a working set": (
         MIXED,
         {"norm": 2, "working_set": 77},
-        Plan("dense", Uniform(), Interleaved(WorkingSets(77, accuracy=0.3), Analytic())),
+        Plan(
+            "dense",
+            Uniform(),
+            Interleaved(WorkingSets(77, accuracy=0.3, largest=1000), Analytic()),
+        ),
     ),
 }  # fmt: skip
 
@@ -297,7 +301,7 @@ def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     plan = plan_of(MKLClassifier(WeightedDegree(8)), X, y)
     assert plan == Plan("dense", Uniform(), expected)
     sets_of_50 = plan_of(MKLClassifier(WeightedDegree(8), working_set=50), X, y)
-    assert sets_of_50 == Plan("dense", Uniform(), WorkingSets(50))
+    assert sets_of_50 == Plan("dense", Uniform(), WorkingSets(50, largest=1000))
     several = plan_of(MKLClassifier(WeightedDegree(8, split="degree"), norm=2), X, y)
     schedule = Wrapper(CG_FAMILY, NEWTON, COSTLY)
     assert several == Plan("linear", Sample(schedule), schedule)

@@ -281,7 +281,8 @@ class Case:
         costs, tuning = self.costs, self.tuning
         cheap = self.M == 1 or costs.cached_values
         accuracy = tuning.cheap_changes if cheap else tuning.costly_changes
-        return WorkingSets(self.size, costs.free_weights, costs.cached_values, accuracy)
+        largest = 0 if self.options.working_set == "auto" else costs.block
+        return WorkingSets(self.size, costs.free_weights, costs.cached_values, accuracy, largest)
 
     def or_working_sets(self, first: Solver) -> Solver:
         """Return a solver that is replaced by working sets if it stalls or examples are few."""

@@ -10,7 +10,7 @@ from loss_cases import every_loss
 from mkl_cases import begin, hinge_case, working_sets
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from kernelweave import losses, norms
+from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.optimization.inner.working_sets import WorkingSets
@@ -213,6 +213,26 @@ SETS = WorkingSets(1000)
 @pytest.fixture
 def case(load_real):
     return hinge_case(load_real("wdbc"), norms.Lp(np.inf), KERNELS, n=120)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MKLRegressor(loss="squared", C=165, norm=2, normalize=None),
+        MKLRegressor(epsilon=0.1, C=780, norm=2),
+        MKLClassifier(loss="smooth_hinge", C=430, norm=np.inf),
+    ],
+    ids=str,
+)
+def test_small_working_sets_grow_if_the_kernel_is_ill_conditioned(model):
+    """With sets of two or three these fits took up to 60,000 iterations."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3)) * [1.0, 1e-2, 10.0]
+    y = X[:, 1] > 0 if isinstance(model, MKLClassifier) else rng.normal(size=20)
+    kernels = [Linear(), Linear(columns=[0, 1])]
+    model.set_params(kernels=kernels, tol=1e-5, working_set=2).fit(X, y)
+    assert model.duality_gap_ <= 1e-5
+    assert model.n_iter_ <= 20 * 20 + 20  # 20 passes of sets of 2, 4, 8, 16 examples, then all
 
 
 def test_examples_left_out_are_examples_without_cost(case):

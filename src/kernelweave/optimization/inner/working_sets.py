@@ -45,6 +45,8 @@ class WorkingSetTuning:
         `least_sets` working sets are solved between two weight steps, and one more for every
         `support_per_set` support vectors.
     smo_per_example, least_smo : SMO steps before the other method takes over.
+    passes : number of times that working sets of one size contain each example on average before
+        their size is doubled. Well-conditioned problems need fewer passes.
     """
 
     cached_end: float = 0.1
@@ -52,6 +54,7 @@ class WorkingSetTuning:
     support_per_set: int = 1000
     smo_per_example: int = 50
     least_smo: int = 1000
+    passes: int = 20
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,15 @@ class WorkingSets:
         Whether all kernel values are cached.
     accuracy : float
         Violation to which a subproblem is solved, relative to the largest one.
+    largest : int
+        Size up to which working sets are doubled if many of them are not enough.
     """
 
     size: int
     free_weights: bool = field(default=True, repr=False)
     cached_values: bool = field(default=False, repr=False)
     accuracy: float = field(default=0.1, repr=False)
+    largest: int = field(default=0, repr=False)
     tuning: WorkingSetTuning = field(default=WorkingSetTuning(), repr=False)
 
     def begin(self, problem: Problem, engine: Engine, run: Run) -> Decomposition:
@@ -121,6 +127,10 @@ class Decomposition(Certifier):
         self.plan, self.run, self.tuning = plan, run, plan.tuning
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
+        self._sizes = [
+            GrowingSize(plan.size, plan.largest, plan.tuning.passes * len(work))
+            for work in self._work
+        ]
         self._pauses = Pauses()
 
     def violations(self, output: int = 0) -> Violations:
@@ -177,7 +187,7 @@ class Decomposition(Certifier):
         while True:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
-            size = min(self.plan.size, len(violations))
+            size = min(self._sizes[output].next(), len(violations))
             work = first + violations.select(size, free - first)
             goal = self.plan.accuracy * violations.size
             self.assign(work, self._solved(work, goal, weights, output), weights)
@@ -230,6 +240,31 @@ class Decomposition(Certifier):
         changed = np.flatnonzero(alpha != self.engine.alpha[idx])
         self.engine.change(idx[changed], alpha[changed])
         self.run.notify(self.engine.alpha, weights)
+
+
+class GrowingSize:
+    """Size of the working sets of an output: doubled whenever sets of one size were not enough.
+
+    Sets of two examples may need millions of steps if the kernel is ill-conditioned.
+
+    Parameters
+    ----------
+    size, largest : int
+        First size, and size that is not doubled.
+    examples : int
+        Number of examples that the sets of one size contain together, repeats included.
+    """
+
+    def __init__(self, size: int, largest: int, examples: int):
+        self._size, self._largest = size, max(size, largest)
+        self._left = self._examples = examples
+
+    def next(self) -> int:
+        """Return the size of the next working set."""
+        if self._left < self._size:
+            self._size, self._left = min(2 * self._size, self._largest), self._examples
+        self._left -= self._size
+        return self._size
 
 
 class Pauses:
