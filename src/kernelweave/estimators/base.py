@@ -14,7 +14,7 @@ import numpy as np
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
 from ..common.types import Data
-from ..engines import Engine, TrainingSet
+from ..engines import TrainingSet
 from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
@@ -30,7 +30,7 @@ from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .convergence import warn_of
-from .cross_fit import Optimum, folds, grouped_folds
+from .cross_fit import Solved, folds, grouped_folds
 from .fit import Fit
 from .fitted import FittedEstimator
 from .formulation import Formulation, Solution, distinct
@@ -115,13 +115,7 @@ class MKLEstimator(FittedEstimator):
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor
 
-    def _after_fit(
-        self,
-        prepared: Prepared,
-        problems: list[Problem],
-        engine: Engine,
-        optima: Sequence[Optimum],
-    ) -> None:
+    def _after_fit(self, solved: Solved) -> None:
         """Set attributes that need the engine of the fit, such as calibrators."""
 
     def _set_calibration_folds(self, groups: object, strata: np.ndarray | None, n: int) -> None:

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses, norms
 from ..common.core import single_threaded_blas
 from ..common.types import Data
-from ..engines import Engine
 from ..model.files.registry import registered
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
@@ -29,7 +28,7 @@ from .calibration import calibrators, probabilities
 from .classes import Classes
 from .conditional_method import only_if
 from .conformal import checked_alpha, class_scores, threshold
-from .cross_fit import Optimum, cross_fitted
+from .cross_fit import Solved, cross_fitted
 from .formulation import Formulation, Outputs
 from .joint_classes import JointClasses, leads
 from .multi_class import form_of
@@ -274,23 +273,18 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         sets: np.ndarray = 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
         return sets
 
-    def _after_fit(
-        self,
-        prepared: Prepared,
-        problems: list[Problem],
-        engine: Engine,
-        optima: Sequence[Optimum],
-    ) -> None:
+    def _after_fit(self, solved: Solved) -> None:
         """Fit calibrators and conformity scores to decision values of held-out examples."""
         if self.calibrate is None:
             return
+        problems = solved.problems
         if any(isinstance(one, HardMarginProblem) for one in problems):
             raise ValueError("calibrate must be None for a hard margin, C=inf")
         labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
         costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
         strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
         tests = self._calibration_tests(len(strata), strata)
-        values = cross_fitted(self, prepared, problems, engine, optima, tests)
+        values = cross_fitted(self, solved, tests)
         weights = costs / costs[costs > 0].mean()
         known = weights > 0
         each = leads(values.T).T if self._is_joint else values

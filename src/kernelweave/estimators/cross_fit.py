@@ -46,29 +46,42 @@ class Optimum:
         return cls(result.alpha, result.weights)
 
 
-def cross_fitted(
-    estimator: MKLEstimator,
-    prepared: Prepared,
-    problems: list[Problem],
-    engine: Engine,
-    optima: Sequence[Optimum],
-    tests: list[np.ndarray],
-) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The problems of a fit with their optima.
+
+    Attributes
+    ----------
+    prepared : Prepared
+        Kernels and engine of the fit.
+    problems : list of Problem
+        One per output, or one of outputs that share their weights.
+    engine : Engine
+        The engine of the problems.
+    optima : sequence of Optimum
+        One for each problem.
+    """
+
+    prepared: Prepared
+    problems: list[Problem]
+    engine: Engine
+    optima: Sequence[Optimum]
+
+
+def cross_fitted(estimator: MKLEstimator, solved: Solved, tests: list[np.ndarray]) -> np.ndarray:
     """Return decision values of models trained without the fold of each example.
 
     Parameters
     ----------
     estimator : solves the problems, with its parameters.
-    prepared : kernels and engine of the fit.
-    problems : those of the fit, one per output, or one of outputs that share their weights.
-    engine : the engine of the problems.
-    optima : the solutions of these problems.
+    solved : the problems of the fit, and their solutions.
     tests : positions that each fold holds out.
 
     Returns
     -------
     Array of shape (outputs, n).
     """
+    prepared, problems, engine = solved.prepared, solved.problems, solved.engine
     if not isinstance(prepared.examples, Examples):
         raise ValueError(
             "calibrate must be None for examples on other machines; calibrate the model on a sample"
@@ -81,7 +94,7 @@ def cross_fitted(
     trainer = FoldTrainer(loose, prepared, deadline)
     values = [np.empty((one.n_outputs, n)) for one in problems]
     with single_threaded_blas():
-        for problem, optimum, found in zip(problems, optima, values, strict=True):
+        for problem, optimum, found in zip(problems, solved.optima, values, strict=True):
             engine.move_to(optimum.alpha)
             engine.combined(optimum.weights)
             snapshot = engine.snapshot()

@@ -26,7 +26,7 @@ from ..optimization.named_methods import find_method
 from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from .cross_fit import Optimum
+from .cross_fit import Optimum, Solved
 from .fit import Fit
 from .merged_examples import MergedExamples, mergeable
 
@@ -147,7 +147,8 @@ class Formulation(ABC):
     def after_fit(self, fit: Fit, solution: Solution) -> None:
         """Set attributes of the estimator that need the engine of the fit, such as calibrators."""
         optima = [Optimum.of(one) for one in solution.results]
-        fit.estimator._after_fit(fit.prepared, solution.problems, solution.engine, optima)
+        solved = Solved(fit.prepared, solution.problems, solution.engine, optima)
+        fit.estimator._after_fit(solved)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,6 @@ from sklearn.base import RegressorMixin
 from .. import losses, norms
 from ..common.numbers import thread_count
 from ..common.types import Data
-from ..engines import Engine
 from ..kernels.data.standardized import moments
 from ..model.files.registry import registered
 from ..model.kernel_values import kernel_values, read_present
@@ -23,11 +21,10 @@ from .automatic import FACTORS
 from .base import MKLEstimator
 from .conditional_method import only_if
 from .conformal import checked_alpha, threshold
-from .cross_fit import Optimum, cross_fitted
+from .cross_fit import Solved, cross_fitted
 from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
 from .parameters import is_auto
-from .prepared import Prepared
 from .validation import check_targets, check_weights, one_number, weighed
 
 EPSILON = 0.1  # epsilon="scale" in units of the standard deviation of y
@@ -166,29 +163,22 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         ends = np.stack([values - half, values + half], axis=-1)
         return ends[:, 0] if values.shape[1] == 1 else ends
 
-    def _after_fit(
-        self,
-        prepared: Prepared,
-        problems: list[Problem],
-        engine: Engine,
-        optima: Sequence[Optimum],
-    ) -> None:
+    def _after_fit(self, solved: Solved) -> None:
         """Store the absolute residuals of held-out examples, shape (n_outputs, n)."""
         if self.calibrate is None:
             return
         if self.calibrate == "jackknife+":
-            self._leave_out(problems, engine, optima)
+            self._leave_out(solved)
             return
-        tests = self._calibration_tests(prepared.examples.n, None)
-        values = cross_fitted(self, prepared, problems, engine, optima, tests)
-        each = [one for problem in problems for one in problem.per_output]
+        tests = self._calibration_tests(solved.prepared.examples.n, None)
+        values = cross_fitted(self, solved, tests)
+        each = [one for problem in solved.problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
 
-    def _leave_out(
-        self, problems: list[Problem], engine: Engine, optima: Sequence[Optimum]
-    ) -> None:
+    def _leave_out(self, solved: Solved) -> None:
         """Store the leave-one-out models of support vectors and intercept, and their residuals."""
+        problems, optimum = solved.problems, solved.optima[0]
         problem = problems[0]
         if len(problems) > 1 or problem.n_outputs > 1 or problem.loss.name != "squared":
             raise ValueError(
@@ -196,9 +186,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
                 f"{len(problems) * problem.n_outputs} targets and loss={problem.loss.name!r}; use "
                 "calibrate='residuals'"
             )
-        support = optima[0].alpha != 0
-        models, residuals = leave_one_out(problem, engine, optima[0].weights, support)
-        kept = np.append(np.flatnonzero(support), engine.n)
+        support = optimum.alpha != 0
+        models, residuals = leave_one_out(problem, solved.engine, optimum.weights, support)
+        kept = np.append(np.flatnonzero(support), solved.engine.n)
         self.left_out_, self.conformity_ = models[kept], np.abs(residuals)[None]
 
     def _jackknife(self, X: Data, alpha: float) -> np.ndarray:

@@ -29,7 +29,7 @@ from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator
-from .cross_fit import Optimum
+from .cross_fit import Optimum, Solved
 from .fit import Fit
 from .fold import FoldTrainer
 from .formulation import Solution
@@ -287,7 +287,7 @@ class Search(MKLEstimator):
                 results = fit.solve_each(problems, engine)
         self._learn(trial.prepared, Solution(results, problems, engine))
         optima = [Optimum.of(one) for one in results]
-        self._after_fit(trial.prepared, problems, engine, optima)
+        self._after_fit(Solved(trial.prepared, problems, engine, optima))
 
     def _best_trial(self, task: SearchTask, grid: Grid, splits: list[Split], score: Score) -> Trial:
         """Return the best set of kernels with its scores; set ``candidates_``."""

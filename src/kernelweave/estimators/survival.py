@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..common.types import Data
-from ..engines import Engine
 from ..kernels import Kernel
 from ..kernels.default import default_survival_kernels
 from ..kernels.default_of_views import default_of_views
@@ -23,9 +21,8 @@ from ..problem.problem import Problem
 from ..problem.ranking import RankingRisk
 from ..problem.risk import Risk
 from .base import MKLEstimator
-from .cross_fit import Optimum
+from .cross_fit import Solved
 from .formulation import Outputs
-from .prepared import Prepared
 from .survival_targets import StepFunction, as_survival, concordance
 from .validation import check_weights, weighed
 
@@ -88,15 +85,9 @@ class BaseSurvival(MKLEstimator):
             losses.CensoredSquared(), target - centre, costs, centre=centre, event=event
         )
 
-    def _after_fit(
-        self,
-        prepared: Prepared,
-        problems: list[Problem],
-        engine: Engine,
-        optima: Sequence[Optimum],
-    ) -> None:
+    def _after_fit(self, solved: Solved) -> None:
         """Estimate the cumulative baseline hazard of a Cox model."""
-        risk, optimum = problems[0].risk, optima[0]
+        engine, risk, optimum = solved.engine, solved.problems[0].risk, solved.optima[0]
         if not isinstance(risk, CoxRisk):
             return
         if not np.array_equal(engine.alpha, optimum.alpha):  # the best model, not the last

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
 from ..common.types import Data
-from ..estimators.cross_fit import Optimum
+from ..estimators.cross_fit import Optimum, Solved
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.one_vs_one import OneVsOne
 from ..estimators.survival import BaseSurvival
@@ -99,7 +99,7 @@ def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) 
         weights = fitted.weights[: fitted.n_weight_vectors, varying]
         alpha = _alpha(fitted, merged, len(costs)).reshape(len(suited), -1)
         optima = [Optimum(*pair) for pair in zip(alpha, weights, strict=True)]
-    again._after_fit(prepared, suited, engine, optima)
+    again._after_fit(Solved(prepared, suited, engine, optima))
 
 
 def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Problem]) -> None:
