@@ -210,6 +210,9 @@ INPUTS = [
     ("class_fits", "decision values of 1e300 to be calibrated",
      "6c692f6e7277686278db8c9c0bbee522f5f0f82ddf94407b"
      "475bc8f5fcad7889f75eab2f22b781bfb5c5d719634aba88"),
+    ("class_fits", "rounding of learned models beside that of constant ones",
+     "a922d754afef67ecd48909a415ab49edf3f668c0a460827822a5dab7c1ee"
+     "8b32ad6bf775616f06a70fb1ba0e45becdff"),
 ]  # fmt: skip
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]

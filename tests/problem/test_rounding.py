@@ -1,6 +1,7 @@
 """If kernels have large rounding errors, fits end with a message that names the kernels."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, Views
 from kernelweave.common.core import _core
+from kernelweave.estimators.convergence import convergence_message
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial
 from kernelweave.kernels.compile.normalize import prepare
 from kernelweave.optimization import solve
@@ -68,6 +70,23 @@ def test_inaccurate_kernels_are_named(data):
     X, y = data
     with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too little"):
         MKLClassifier([RBF(1e-10)], C=1e4, norm=np.inf).fit(X, y)
+
+
+def test_rounding_of_a_learned_model_is_reported_beside_that_of_constant_ones(data, results):
+    """The learned model was left out if the bounds of constant models were larger."""
+    X, y = data
+    with pytest.warns(ConvergenceWarning):
+        model = MKLClassifier(RBF(1e-10), C=1e4, norm=np.inf).fit(X, y)
+    compiled, examples = prepare(RBF(1e-10), "variance", X)
+    rounding = RoundingBounds(compiled.listing, examples)
+    learned = replace(
+        results[-1], alpha=np.ones(len(X)), gap=1.1e-3, rounding_bound=1.05e-3, converged=False
+    )
+    constant = replace(learned, gap=1.0, rounding_bound=2.0, weights=np.zeros(1))
+    other = replace(constant, gap=0.0)
+    message = convergence_message(model, [constant, other, learned], ["RBF"], rounding)
+    assert "rounding hides whether some model costs less" in message
+    assert "The gap of another output is 1.10e-03, but rounding alone" in message
 
 
 def test_accurate_kernels_are_not_named(data):

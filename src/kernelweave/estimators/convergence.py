@@ -55,15 +55,18 @@ def convergence_message(
     worst = max(results, key=lambda result: (not result.converged, result.gap))
     if worst.converged:
         return None
-    above = f", above tol={estimator.tol:g}" if worst.gap > estimator.tol else ""
+    tol = estimator.tol
+    above = f", above tol={tol:g}" if worst.gap > tol else ""
     message = (
         f"{type(estimator).__name__} stopped after {worst.n_iter} iterations at a relative "
         f"duality gap of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, rounding)}"
     )
     others = [one for one in results if not one.converged and one is not worst]
-    uncertain = [one for one in others if one.gap <= estimator.tol or one.rounding_bound > one.gap]
+    uncertain = [one for one in others if one.gap <= tol or one.rounding_bound > tol]
     if above and uncertain:
-        other = max(uncertain, key=lambda result: result.rounding_bound)
+        constant = not worst.weights.any()
+        # Rounding of a learned model and that of a constant one have messages of their own.
+        other = max(uncertain, key=lambda one: (one.weights.any() == constant, one.rounding_bound))
         message += f". The gap of another output is {other.gap:.2e}, but "
         message += _rounding_message(estimator, other, names, rounding)
     return message
