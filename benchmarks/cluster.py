@@ -51,7 +51,7 @@ given = {
     "tiny": {"kernels": [kernels.RBF(0.1), kernels.RBF(1.0), kernels.Linear()], "norm": 1},
 }[name]
 """
-NEAR = (
+LOCAL = (
     COMMON
     + """
 from kernelweave import MKLClassifier
@@ -67,7 +67,7 @@ seconds, used = time.perf_counter() - started, time.process_time() - used
 print(json.dumps([seconds, used, peak(), 0.0, model.duality_gap_, len(model.support_)]))
 """
 )
-FAR = (
+REMOTE = (
     COMMON
     + """
 import dask
@@ -77,19 +77,19 @@ from kernelweave.dask import DaskMKLClassifier, SequenceBlocks, read_sequences
 from kernelweave.dask.costs import Pass
 from kernelweave.dask.shards import DaskShards
 passes, clusters = [], []
-ask = DaskShards.ask
-def counted(self, question, shared=(), *each):
+call = DaskShards.call
+def counted(self, method, shared=(), each=()):
     before = np.array([self.cluster.sent, self.cluster.received])
-    answers = ask(self, question, shared, *each)
+    answers = call(self, method, shared, each)
     clusters.append(self.cluster)
-    if question.__name__ == "combined":
+    if method.__name__ == "combined":
         bytes_each = {"wd": 48, "rbf": 8 * 50, "tiny": 8 * 10}[name]
         cost = Pass(sum(self.sizes), len(shared[0].alpha), bytes_each)
         shards = len(self.sizes)
         counts = [self.cluster.sent, self.cluster.received] - before
         passes.append([*counts, cost.sent(shards), cost.received(shards)])
     return answers
-DaskShards.ask = counted
+DaskShards.call = counted
 if __name__ == "__main__":
     limit = sys.argv[4] if len(sys.argv) > 4 else 0
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0",
@@ -150,17 +150,25 @@ def compare(table: Table, name: str, n: int, limit: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if name == "wd":
             call(FILES, n, folder)
-        near = json.loads(call(NEAR, name, n, folder).splitlines()[-1])
+        local = json.loads(call(LOCAL, name, n, folder).splitlines()[-1])
         limits = [] if limit is None else [limit]
-        far = json.loads(call(FAR, name, n, folder, *limits).splitlines()[-1])
+        remote = json.loads(call(REMOTE, name, n, folder, *limits).splitlines()[-1])
     title = f"{name}, {n:,}"
     table.add(
-        title, "one process", near[0], 1.0, near[1], near[2], None, 1.0, near[4], near[5],
+        title, "one process", local[0], 1.0, local[1], local[2], None, 1.0, local[4], local[5],
         *[None] * 7,
     )  # fmt: skip
     place = "two workers" if limit is None else f"two workers of {limit}"
     table.add(
-        title, place, far[0], far[0] / near[0], far[1], far[2], far[3], far[3] / near[2], *far[4:]
+        title,
+        place,
+        remote[0],
+        remote[0] / local[0],
+        remote[1],
+        remote[2],
+        remote[3],
+        remote[3] / local[2],
+        *remote[4:],
     )
 
 

@@ -12,9 +12,11 @@ namespace {
 
 // Tolerance of a subproblem, relative to the largest KKT violation.
 constexpr double kSubproblemAccuracy = 0.1;
+// Maximum number of SMO steps of a working set: so many per example, and so many more.
 constexpr int64_t kSmoPerExample = 50, kLeastSmo = 1000;
 // The constant model counts as optimal if P0 - D is below this fraction of P0.
 constexpr double kNoImprovement = 1e-10;
+// KKT violation that is due to rounding: a pair with a smaller one is not improved further.
 constexpr double kLeastTolerance = 1e-13;
 constexpr int64_t kNormParts = 16;  // parts of the pairs, each with separate sums
 

@@ -13,6 +13,7 @@ constexpr int64_t kMostValues = 80;
 // Limits for sparse vectors: columns, so that a panel stays in the second-level cache, and bytes of
 // all panels.
 constexpr int64_t kMostColumns = 1024, kMostBytes = int64_t(1) << 30;
+// Quantile of the norms that `usual_norm` returns.
 constexpr double kUsual = 0.99;
 
 int64_t values_of(const SparseTable& table) { return table.indptr[table.n]; }

@@ -24,7 +24,7 @@ struct Grid {
 // Interpolation nodes, 32 for every factor of two; a value is interpolated by the cubic through
 // four of them. Nodes of s >= 0 come first; `base` is the leading bits of the first one.
 constexpr int64_t kNodes = 32;
-constexpr int kNodeShift = 47;
+constexpr int kNodeShift = 47;  // bits of a double below those that select a node
 
 struct Nodes {
   int64_t base = 0;

@@ -7,7 +7,7 @@ namespace kw {
 
 namespace {
 
-constexpr size_t kNameShown = 40;
+constexpr size_t kNameShown = 40;  // letters of a header in error messages
 
 bool blank(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
 

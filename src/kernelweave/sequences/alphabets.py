@@ -10,7 +10,7 @@ from ..common.cached_property import cached_property
 from ..model.files.registry import registered
 
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes reserved by the core
-MOST_LETTERS = 253
+MOST_LETTERS = 253  # of an alphabet: one byte per letter, without the reserved codes
 
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 
