@@ -132,20 +132,23 @@ def sequences():
     ("kernel", "drawn"),
     [
         (WeightedDegree(3), ["logo", "importance", "kmers"]),
+        (WeightedDegree(6), ["logo", "importance", "kmers", *["logo"] * 5]),
         (WeightedDegree(2, split="both"), ["logo", "importance", "kmers", "places"]),
         (Spectrum(3), ["bars"]),
     ],
-    ids=["wd", "positions", "spectrum"],
+    ids=["wd", "motifs", "positions", "spectrum"],
 )
 def test_models_on_sequences_show_their_words(kernel, drawn, sequences, tmp_path):
     X, y = sequences
     model = MKLClassifier(kernel, C=2.0).fit(X, y)
     (section,) = (
-        one for one in whole(written(tmp_path / "r.html", model)) if one["title"] == "Words"
+        one
+        for one in whole(written(tmp_path / "r.html", model))
+        if one["title"] == "Motifs and k-mers"
     )
     assert [figure["kind"] for figure in section["figures"]] == drawn
     if "logo" in drawn:
-        k = min(3, model.kernels.degree)
+        k = min(6, model.kernels.degree)
         (word, place, weight), *_ = inspection.top_kmers(model, 1, k=k)
         assert section["rows"][1] == [word, str(place), f"{weight:.4g}"]
         found = inspection.poim(model, 1)
@@ -157,12 +160,13 @@ def test_reports_have_one_section_of_words_per_class(sequences, tmp_path):
     X, _ = sequences
     model = MKLClassifier(WeightedDegree(2)).fit(X, np.arange(len(X)) % 3)
     titles = [one["title"] for one in whole(written(tmp_path / "r.html", model))]
-    assert [title for title in titles if "Words" in title] == [
-        f"Words of class {c}" for c in range(3)
+    assert [title for title in titles if "Motifs" in title] == [
+        f"Motifs and k-mers of class {c}" for c in range(3)
     ]
 
 
-def test_support_sequences_are_read_once_per_class(sequences, tmp_path, monkeypatch):
+def test_support_sequences_are_read_twice_per_class(sequences, tmp_path, monkeypatch):
+    """Once for maps, once for motifs, whose k-mers are longer."""
     X, _ = sequences
     model = MKLClassifier(WeightedDegree(4)).fit(X, np.arange(len(X)) % 3)
     made, tables = [], _core.WordTables
@@ -176,7 +180,7 @@ def test_support_sequences_are_read_once_per_class(sequences, tmp_path, monkeypa
 
     monkeypatch.setattr(_core, "WordTables", Counted)
     written(tmp_path / "r.html", model)
-    assert len(made) == 3
+    assert len(made) == 6
 
 
 def test_word_lengths_are_limited_by_memory(sequences, tmp_path, monkeypatch):
@@ -185,7 +189,7 @@ def test_word_lengths_are_limited_by_memory(sequences, tmp_path, monkeypatch):
     room = _core.WordTables.bytes(4, 2, X.length)
     monkeypatch.setattr("kernelweave.display.reports.words.MOST_BYTES", room)
     sections = whole(written(tmp_path / "r.html", model))
-    (section,) = (one for one in sections if one["title"] == "Words")
+    (section,) = (one for one in sections if one["title"] == "Motifs and k-mers")
     (word, place, weight), *_ = inspection.top_kmers(model, 1, k=2)
     assert section["rows"][1] == [word, str(place), f"{weight:.4g}"]
 
@@ -293,7 +297,9 @@ def test_coverage_of_calibrated_models_is_that_of_held_out_folds(Estimator, tmp_
 def test_gapped_kmer_models_show_their_motifs_as_logos(sequences, tmp_path):
     model = MKLClassifier(GappedKmer(l=6, k=4)).fit(*sequences)
     (section,) = (
-        one for one in whole(written(tmp_path / "r.html", model)) if one["title"] == "Words"
+        one
+        for one in whole(written(tmp_path / "r.html", model))
+        if one["title"] == "Motifs and k-mers"
     )
     found = inspection.motifs(model)
     *logos, bars = section["figures"]

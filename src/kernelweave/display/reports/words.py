@@ -17,13 +17,16 @@ from .section import Figure, Section, plain
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
 
+TITLE = "Motifs and k-mers"
 LONGEST = 6  # letters of the longest k-mers in the importance map and the table
 SHORT = 3  # letters of the k-mers in the map by position
 MAX_CLASSES = 5  # classes with a section
 MAX_WORDS = 20  # rows of the table
 MAX_ROWS = 40  # rows of the map by position
 MAX_MOTIFS = 5  # logos of motifs
+MIN_SHARE = 0.02  # share of the weight of a motif with a logo
 LOGO = 60  # positions of the logo, around the heaviest ones
+NEARLY = 0.95  # fraction of the largest sum of weights that a window of the logo has at least
 
 
 def words(model: FittedEstimator) -> list[Section]:
@@ -36,7 +39,7 @@ def words(model: FittedEstimator) -> list[Section]:
 
 
 def _section(model: FittedEstimator, target: object) -> Section | None:
-    title = "Words" if target is None else f"Words of class {target}"
+    title = TITLE if target is None else f"{TITLE} of class {target}"
     try:
         found = positional_words(model, target)
     except ValueError:
@@ -49,9 +52,11 @@ def _section(model: FittedEstimator, target: object) -> Section | None:
     text = (
         f"The {longest}-mers with the largest weights and their 0-based positions. Maps and logo "
         "show the expected change of the score if a random sequence has a letter or k-mer at a "
-        "position: red and upward raises the score, blue and downward lowers it."
+        "position: red and upward raises the score, blue and downward lowers it. Motifs: heavy "
+        "k-mers of all positions, aligned into position weight matrices."
     )
-    return Section(title, text, rows, _maps(model, target, tables, longest))
+    figures = [*_maps(model, target, tables, longest), *_motifs(model, target)]
+    return Section(title, text, rows, figures)
 
 
 def _longest(found: PositionalWords) -> int:
@@ -73,8 +78,8 @@ def _maps(model: FittedEstimator, target: object, tables: WordTables, longest: i
     heaviest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MAX_ROWS])
     drawn = {"W": plain(map_of.W[heaviest]), "words": [map_of.kmers[row] for row in heaviest]}
     drawn["positions"] = map_of.positions.tolist()
-    caption = f"Words of {k} letters, by position{of}"
-    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.2 * len(heaviest))))
+    caption = f"Weight of each {k}-mer, by position{of}"
+    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.23 * len(heaviest))))
     try:
         weights, labels = weights_by_place(model, target)
     except ValueError:  # no weights by position were learned
@@ -100,10 +105,14 @@ def _logo(tables: WordTables, of: str) -> Figure:
 
 
 def _window(sizes: np.ndarray) -> tuple[int, int]:
-    """Return the window of at most `LOGO` positions with the largest sum of `sizes`."""
+    """Return a window of at most `LOGO` positions with nearly the largest sum of `sizes`.
+
+    Of many such windows it is the middle one, which has the heaviest positions in its middle.
+    """
     room = min(LOGO, len(sizes))
     sums = np.convolve(sizes, np.ones(room), "valid")
-    start = int(sums.argmax())
+    good = np.flatnonzero(sums >= NEARLY * sums.max())
+    start = int(good[len(good) // 2])
     return start, start + room
 
 
@@ -126,7 +135,10 @@ def _counted(model: FittedEstimator, target: object, title: str) -> Section | No
         "label": "weight",
     }
     size = 6.0, 0.8 + 0.26 * len(found)
-    figures = [*_motifs(model, target), Figure(f"{title}: largest weights", "bars", drawn, size)]
+    figures = [
+        *_motifs(model, target),
+        Figure("k-mers with the largest weights", "bars", drawn, size),
+    ]
     return Section(title, text, rows, figures)
 
 
@@ -135,6 +147,8 @@ def _motifs(model: FittedEstimator, target: object) -> list[Figure]:
     of = "" if target is None else f", class {target}"
     figures = []
     for motif in motifs(model, MAX_MOTIFS, target=target):
+        if motif.weight < MIN_SHARE:
+            continue
         drawn = {"heights": plain(motif.heights), "letters": motif.letters, "label": "bits"}
         drawn["positions"] = list(range(1, motif.width + 1))
         caption = f"Motif {motif.consensus}{of}: share {motif.weight:.0%}"
