@@ -100,7 +100,7 @@ def learned(loss: str) -> Fit:
     def fit(train: Tables, y: np.ndarray) -> Callable[[Tables], np.ndarray]:
         kernels: dict[str, Any] = {}
         for name, view in train.items():
-            gamma = 0.5 / np.sqrt(view.shape[1])  # default of columns of variance 1 / width
+            gamma = 0.25 / np.sqrt(view.shape[1])  # default of columns of variance 1 / width
             kernels[f"{name} linear"] = Linear(columns=name)
             kernels[f"{name} Laplacian"] = Laplacian(gamma, columns=name)
         model = MKLSurvivalCV(kernels, loss=loss, cv=folds(y), n_jobs=1)

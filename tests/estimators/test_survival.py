@@ -281,6 +281,17 @@ def test_degenerate_times_are_solved(case, ties, study):
         assert np.isfinite(model.cumulative_baseline_hazard_).all()
 
 
+@pytest.mark.parametrize("loss", ["cox", "ranking", "regression"])
+def test_one_event_is_enough_for_default_kernels(loss, study):
+    """Their held-out folds may have no event at all."""
+    X, y = study
+    y = y.copy()
+    y["event"] = np.arange(len(y)) == np.argmin(y["time"])
+    model = MKLSurvival(loss=loss).fit(X, y)
+    assert model.duality_gap_ <= model.tol
+    assert verify(model, X, y).agree
+
+
 def test_last_event_alone_has_no_information(study):
     """Its risk set has only itself: the constant model is optimal."""
     X, y = study

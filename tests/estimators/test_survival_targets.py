@@ -135,6 +135,9 @@ def test_fit_refuses_bad_frames():
         MKLSurvival().fit(X, frame)
     with pytest.raises(ValueError, match=r"'event' must be boolean.* got 'dead'"):
         MKLSurvival().fit(X, pandas.DataFrame({"event": ["dead", "alive", "dead"], "time": TIME}))
+    objects = pandas.DataFrame({"event": np.array([True, None, False], object), "t": TIME})
+    with pytest.raises(ValueError, match=r"'event' must be boolean.* got None"):
+        MKLSurvival().fit(X, objects)
     missing = pandas.DataFrame({"event": pandas.array([True, None, False], "boolean"), "t": TIME})
     with pytest.raises(ValueError, match="'event' must be boolean"):
         MKLSurvival().fit(X, missing)

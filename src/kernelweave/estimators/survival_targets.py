@@ -81,8 +81,10 @@ def _likeness_to_events(values: np.ndarray) -> int:
 
 def _as_events(name: str, event: np.ndarray) -> np.ndarray:
     """Return events as booleans, shape (n,), given booleans or the numbers 0 and 1."""
-    known = event.dtype.kind in "biuf" or all(isinstance(one, bool) for one in event)
-    wrong = [one for one in np.unique(event).tolist() if one not in (0, 1)] if known else event[:1]
+    if event.dtype.kind in "biuf":
+        wrong = [one for one in np.unique(event).tolist() if one not in (0, 1)]
+    else:
+        wrong = [one for one in event if not isinstance(one, bool)]
     if len(wrong):
         raise ValueError(
             f"y: the event {name!r} must be boolean, True for an observed event, or 0 and 1; got "

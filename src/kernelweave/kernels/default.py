@@ -385,8 +385,8 @@ def _middle_width(columns: Standardized) -> Kernel:
 
 
 def _middle_laplacian(columns: Standardized) -> Kernel:
-    """Return the Laplacian kernel with gamma = 1 / (2 d)."""
-    return Laplacian(gamma=0.5 / max(columns.n_varying, 1), columns=columns)
+    """Return the Laplacian kernel with gamma = 1 / (4 d)."""
+    return Laplacian(gamma=0.25 / max(columns.n_varying, 1), columns=columns)
 
 
 def _strings(table: Contents, X: Data) -> list[Kernel]:

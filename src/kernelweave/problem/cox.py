@@ -220,6 +220,8 @@ class CoxRisk(JointRisk):
             return None
         if np.count_nonzero(alpha) > np.count_nonzero(alpha[times.order]):  # in no risk set
             return None
+        if not len(expected):  # no event: the risk is 0 everywhere
+            return np.zeros_like(self.y)
         found = self._rates_of(expected)
         if found is None:
             return None
