@@ -83,11 +83,16 @@ def chart(results: dict[str, Any]) -> Figure:
         axes.set_yticks(places, [label.replace("`", "") for label in found])
         axes.set_title(TABLES[name], loc="left", fontsize=10)
         axes.set_xscale("log")
-        axes.set_xlim(0.4, 1000.0)
+        axes.set_xlim(0.25, 1000.0)
         axes.set_ylim(len(found) - 0.5, -0.5)
         for place, value in zip(places, found.values(), strict=True):
             text = f"{value:.0f}" if value >= 10 else f"{value:.2g}"
-            axes.annotate(text, (value, place), (8, 4), textcoords="offset points", fontsize=8)
+            left = value < 1  # on the side without a line
+            at, side = (-8, "right") if left else (8, "left")
+            axes.annotate(
+                text, (value, place), (at, 0), textcoords="offset points", fontsize=8, ha=side,
+                va="center",
+            )  # fmt: skip
         axes.spines[["top", "right"]].set_visible(False)
     panels[-1, 0].set_xlabel("CPU time relative to kernelweave, geometric mean over the sets")
     return figure
