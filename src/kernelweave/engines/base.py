@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from .costs import EngineCosts
 from .kernel_matrix import KernelMatrix
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
+
+CoreEngine = TypeVar("CoreEngine")
 
 DIAGONALS = 1000  # number of kernels whose diagonals are in memory at a time
 LARGEST_BLOCK = 1000  # examples in the largest kernel block: 8 MB
@@ -97,12 +99,13 @@ class TrainingSet:
         sides = ((part.kernels.program, part.examples.side) for part in self.parts(DIAGONALS))
         return np.concatenate([_core.diagonal(*side).max(axis=1) for side in sides])
 
-    def core(self, kind: Callable[..., Any]) -> Any:
+    def core(self, kind: Callable[[_core.Program, _core.Side, int, int], CoreEngine]) -> CoreEngine:
         """Return an engine of the compiled core.
 
         Parameters
         ----------
-        kind : class of `_core`, such as `_core.Engine`
+        kind : callable
+            A class of `_core`, such as `_core.Engine`.
 
         Returns
         -------

@@ -102,11 +102,10 @@ class MKLEstimator(FittedEstimator):
         chosen, factor = kernels, 1.0
         if chosen is None:
             chosen, factor = self._defaults(X, formulation, factors)
-            self._default = chosen
+            self._default, formulation = chosen, formulation.scaled(factor)
         with single_threaded_blas(), self._live_line(X) as watch:
             workload = formulation.workload(method)
             prepared = self._prepare(chosen, X, formulation.costs, workload)
-            formulation = formulation.scaled(factor)
             fit = Fit(self, prepared, kernels, deadline, watch)
             solution = formulation.solve(fit)
         self._learn(prepared, solution, merged)
@@ -285,10 +284,7 @@ class MKLEstimator(FittedEstimator):
         assert plan is not None  # `solve` follows a plan
         self.plan_, self.certifies_ = plan, plan.certifies
         constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
-        norm = getattr(self, "norm_", None) or getattr(
-            self, "norm", None
-        )  # chosen by a search, or passed by the user
-        if constant and isinstance(norm, Elliptic):
+        if constant and isinstance(self._used_norm, Elliptic):
             self.certifies_ += ", with weights of 0 for constant kernels"
         if self.verbose:  # the final gap, which may differ from that of the last iteration
             gap, count = float(gaps.max()), self.n_iter_

@@ -13,6 +13,7 @@ from ..common.types import Data
 from ..inspection.weights import weights_frame
 from ..model.files import kw as model_file
 from ..model.model import Model
+from ..norms import Norm, as_norm
 from .kernel_parameters import KernelParameters
 from .validation import check_examples, check_values
 
@@ -71,6 +72,11 @@ class FittedEstimator(KernelParameters):
         if self._fitted_model.support is None:
             raise AttributeError(NO_SUPPORT)
         return self._model.dual_coef
+
+    @property
+    def _used_norm(self) -> Norm:
+        """The norm that a search has chosen, or else the parameter `norm`."""
+        return as_norm(self.norm_ if hasattr(self, "norm_") else self.norm)
 
     def _decide(self, X: Data) -> np.ndarray:
         """Return decision values, shape (n, outputs)."""

@@ -102,13 +102,9 @@ class PairTrainer:
 
     def _alone(self, number: int) -> Result:
         """Return the result of one pair, solved on a subset of the engine of all examples."""
-        rows, problem, prepared = (
-            self.pairs.rows[number],
-            self.pairs.problem(number),
-            self.fit.prepared,
-        )
+        rows, prepared = self.pairs.rows[number], self.fit.prepared
         prepared.engine.move_to(np.zeros(prepared.engine.n))
         engine = prepared.engine.subset(rows)
         prepared = replace(prepared, rounding=prepared.rounding.part(rows))
         fit = self.fit.share(len(self.pairs.pairs) - number)
-        return replace(fit, prepared=prepared).solve(problem, engine)
+        return replace(fit, prepared=prepared).solve(self.pairs.problem(number), engine)

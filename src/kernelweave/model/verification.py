@@ -28,7 +28,7 @@ from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
 from ..kernels.compile.normalized_kernels import FromMean
 from ..kernels.data.absent import absent_of_members, completed, each_kernel
-from ..norms import Fixed, as_norm
+from ..norms import Fixed
 from ..optimization.named_methods import find_method
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
@@ -226,7 +226,7 @@ def _certified(model: FittedEstimator) -> Model:
     if model._model.support is None:
         raise ValueError(f"model cannot be verified: {NO_SUPPORT}")
     fitted: Model = model._model
-    norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
+    norm = model._used_norm
     norm.value(fitted.weights[0])  # raises ValueError if the norm is for another number of kernels
     return fitted
 
@@ -249,7 +249,7 @@ def problems_of(
     model: FittedEstimator, X: object, y: object, sample_weight: object
 ) -> list[Problem]:
     """Return the problem of each output, or one of all outputs."""
-    norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
+    norm = model._used_norm
     if getattr(model, "multilabel_", False):
         each: list[Problem] = model._label_problems(X, y, sample_weight)[0]
         return each

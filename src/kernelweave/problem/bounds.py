@@ -223,7 +223,7 @@ def margin_bound(
         raise ValueError(
             f"margin must be above 0 and delta between 0 and 1, got {margin!r} and {delta!r}"
         )
-    norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
+    norm = model._used_norm
     if not norm.exponent >= 1:
         raise ValueError(f"model must have an lp norm, got norm={norm!r}")
     labels = np.where(np.asarray(y) == model.classes_[1], 1.0, -1.0)

@@ -106,10 +106,8 @@ class Sifting:
             norm, part = problem.norm.among(chosen), _streamed(engine).of_kernels(chosen)
             theta = weights[chosen] / norm.value(weights[chosen])
             result = self.on_sample(replace(problem, norm=norm), part, theta, inner)
-            F, weights = (
-                part.combined(result.weights),
-                placed(result.weights, chosen, engine.n_kernels),
-            )
+            F = part.combined(result.weights)
+            weights = placed(result.weights, chosen, engine.n_kernels)
             engine.move_to(result.alpha, F, weights)
             engine.accumulated_update[:] = part.accumulated_update
             s = engine.quadratic()
