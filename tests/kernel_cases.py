@@ -182,7 +182,7 @@ class OutputsCase(Case):
 
 
 def vectors(rng, n):
-    return rng.normal(size=(n, 10))
+    return rng.normal(size=(n, 20))  # rows of 16 columns or fewer are not cached
 
 
 def histograms(rng, n):

@@ -3,10 +3,11 @@
 namespace kw {
 namespace {
 
-// Number of values of a cached row: all planes, or 0 if computing a row is as cheap as reading it.
+// Number of values of a cached row: all planes, or 0 if computing a row is as cheap as reading it,
+// such as dot products of 16 columns.
 int64_t cached_values(const Program& program, const Side& side) {
   for (size_t s = 0; s < program.sources().size(); ++s)
-    if (program.sources()[s]->reads(*side.tables[s]) > 0.5) return program.n_planes() * side.n;
+    if (program.sources()[s]->reads(*side.tables[s]) > 1.0) return program.n_planes() * side.n;
   return 0;
 }
 
