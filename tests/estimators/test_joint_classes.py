@@ -312,3 +312,9 @@ def test_a_stopped_fit_goes_on_from_its_checkpoint(overlapping, loss, tmp_path):
     model = joint(**given).fit(X, y)
     assert model.duality_gap_ <= 1e-6
     assert not list(tmp_path.iterdir())
+
+
+def test_joint_models_refuse_held_out_shares(wine):
+    model = MKLClassifier(RBF([0.1, 1.0]), multi_class="joint").fit(*wine)
+    with pytest.raises(ValueError, match="'ovr' or 'ovo' to compute held-out shares"):
+        model.weights_frame(*wine)

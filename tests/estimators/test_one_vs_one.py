@@ -289,12 +289,6 @@ def test_scores_are_votes_and_squashed_sums():
     np.testing.assert_allclose(scores, votes + sums / (3 * (np.abs(sums) + 1)))
 
 
-def test_held_out_shares_of_pairs_are_refused(wine):
-    model = MKLClassifier(RBF(WIDTHS), multi_class="ovo").fit(*wine)
-    with pytest.raises(ValueError, match="multi_class='ovr' to compute held-out shares"):
-        model.weights_frame(*wine)
-
-
 @pytest.mark.parametrize("share", [True, False])
 def test_pairs_have_no_intercept_if_none_is_asked_for(wine, share):
     X, y = wine

@@ -174,10 +174,10 @@ class FittedEstimator(KernelParameters):
 
         if X is None:
             raise ValueError("weights_frame: y was given without X; pass both")
-        if (form := getattr(self, "multi_class_", "ovr")) != "ovr":
+        if getattr(self, "multi_class_", "ovr") == "joint":
             raise ValueError(
-                f"weights_frame: y must be None for a model with multi_class={form!r}; fit with "
-                "multi_class='ovr' to compute held-out shares"
+                "weights_frame: y must be None for a model with multi_class='joint'; fit with "
+                "multi_class='ovr' or 'ovo' to compute held-out shares"
             )
         X = check_examples(self, X, reset=False)
         if self.kernels is None and not hasattr(self, "_default"):

@@ -75,9 +75,9 @@ def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.n
 
     Examples are sorted by their targets and dealt out, so that folds and sample are stratified.
     The fold is -1 for the only example of a class, which always trains. Examples are None if they
-    are too few.
+    are too few. Each has a cost in at least one of the problems.
     """
-    counted = np.flatnonzero(problems[0].C > 0)
+    counted = np.flatnonzero(np.any([problem.C > 0 for problem in problems], axis=0))
     if len(counted) < FEWEST_EXAMPLES:
         return None, np.empty(0, dtype=np.int64)
     shuffled = np.random.default_rng(0).permutation(counted)
@@ -86,7 +86,7 @@ def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.n
     dealt = dealt[:: -(-len(dealt) // MOST_EXAMPLES)]
     folds = np.arange(len(dealt)) % (MORE_FOLDS if len(dealt) <= SMALL else FOLDS)
     for problem in problems:
-        y = problem.y[dealt]
+        y = np.where(problem.C[dealt] > 0, problem.y[dealt], 0.0)
         for value in (-1.0, 1.0):
             if problem.loss.kind == "classifier" and np.count_nonzero(y == value) == 1:
                 folds[y == value] = -1

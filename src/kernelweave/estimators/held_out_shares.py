@@ -55,7 +55,7 @@ def held_out_covariances(
     estimator : gives the parameters of the fits; it is not changed.
     kernels : M kernels.
     X : n examples, of which at most 2,000 are sampled.
-    problems : the problem of each output.
+    problems : the problem of each output; examples without a cost do not belong to it.
     weights : the learned kernel weights, shape (outputs, M) or (1, M) if shared.
 
     Returns
@@ -67,7 +67,8 @@ def held_out_covariances(
         return None
     trial = trial_of(estimator, solver="auto")
     found = np.zeros((len(problems), weights.shape[1]))
-    problems, costs, norm = sample.problems, sample.problems[0].C, Lp(np.inf)
+    problems, norm = sample.problems, Lp(np.inf)
+    costs = np.max([problem.C for problem in problems], axis=0)
     method = find_method("auto", norm, problems[0].loss, shared=False)
     fits = len(problems) * len(sample.tests)
     workload, deadline = Workload([method], [norm], fits=fits), trial._shared_deadline(fits)
@@ -82,11 +83,14 @@ def held_out_covariances(
             trainer = FoldTrainer(trial, prepared, deadline)
             for output in range(row, len(problems), len(weights)):
                 problem = replace(problems[output], norm=norm)
-                for test in sample.tests:
+                members = np.count_nonzero(problem.C)
+                for test in (fold[problem.C[fold] > 0] for fold in sample.tests):
+                    if not len(test):
+                        continue
                     model = _trained(trainer, without(problem, test), compiled, theta)
                     responses = problem.risk.responses[test]
                     covariances = _covariances(model, examples.take(test), responses, trial.n_jobs)
-                    found[output] += covariances * len(test) / len(sample.folds)
+                    found[output] += covariances * len(test) / members
     return found
 
 
