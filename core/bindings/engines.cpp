@@ -270,6 +270,18 @@ void bind_class_pairs(nb::module_& m) {
           },
           "alpha"_a, "Combined outputs of alpha, under the weights of `weigh`.")
       .def(
+          "block",
+          [](const ClassPairs& pairs, int64_t pair, Ids ids) {
+            require(0 <= pair && pair < pairs.n_pairs(), "block: no such pair");
+            const IdSpan given = span_of(ids);
+            check_ids(pairs.size(pair), ids);
+            require(std::is_sorted(given.begin(), given.end()), "block: ids must be increasing");
+            Out out = make_array({given.size(), given.size()});
+            without_lock([&] { pairs.block(pair, given, out.data()); });
+            return out;
+          },
+          "pair"_a, "ids"_a, "Combined kernel between examples of a pair, by position in it.")
+      .def(
           "quadratic",
           [](const ClassPairs& pairs, Vector alpha) {
             require(int64_t(alpha.shape(0)) == pairs.n(), "quadratic: one alpha per example");

@@ -127,11 +127,12 @@ class PairRows {
     const int64_t n_a = pair_->n_a;
     fill_own(pair_->a, of_a, 0);
     fill_own(pair_->b, of_b, n_a);
-    all_.each_row(scratch_, pair_->a, of_a, pair_->b,
+    const Side &a = all_.classes_[pair_->a], &b = all_.classes_[pair_->b];
+    all_.each_row(scratch_, a, of_a, b,
                   [&](int64_t r, int64_t j0, const double* values, int64_t n) {
                     std::copy_n(values, n, rows_[of_a[r]] + n_a + j0);
                   });
-    all_.each_row(scratch_, pair_->b, of_b, pair_->a,
+    all_.each_row(scratch_, b, of_b, a,
                   [&](int64_t r, int64_t j0, const double* values, int64_t n) {
                     std::copy_n(values, n, rows_[n_a + of_b[r]] + j0);
                   });
@@ -144,7 +145,8 @@ class PairRows {
   // Copies the part of rows that lies inside the example's own class; computes it if it is not
   // cached.
   void fill_own(int64_t c, const std::vector<int64_t>& ids, int64_t offset) {
-    const int64_t n = all_.classes_[c].n, bytes = n * int64_t(sizeof(double));
+    const Side& side = all_.classes_[c];
+    const int64_t n = side.n, bytes = n * int64_t(sizeof(double));
     std::vector<int64_t> missing;
     for (const int64_t i : ids)
       if (!own_[c][i]) missing.push_back(i);
@@ -157,7 +159,7 @@ class PairRows {
     own_used_ += int64_t(missing.size()) * bytes;
     for (const int64_t i : missing) own_[c][i] = own_memory_.take(n);
     try {
-      all_.each_row(scratch_, c, missing, c,
+      all_.each_row(scratch_, side, missing, side,
                     [&](int64_t r, int64_t j0, const double* values, int64_t count) {
                       std::copy_n(values, count, own_[c][missing[r]] + j0);
                     });
@@ -410,9 +412,9 @@ void ClassPairs::combined_row(const RowView& view, double* stack, double* values
 }
 
 template <typename Visit>
-void ClassPairs::each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const {
+void ClassPairs::each_row(Scratch& scratch, const Side& rows, IdSpan ids, const Side& columns,
+                          Visit&& visit) const {
   if (ids.empty()) return;
-  const Side &rows = classes_[a], &columns = classes_[b];
   const int64_t count = int64_t(ids.size()), planes = program_->n_planes();
   const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(planes, 1));
   const int64_t width = std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
@@ -459,7 +461,7 @@ void ClassPairs::outputs(const double* alpha, double* out) const {
       std::vector<int64_t> ids;
       for (int64_t i = 0; i < n; ++i)
         if (alpha[pair.first + from + i] != 0.0) ids.push_back(i);
-      each_row(scratch, c, ids, other,
+      each_row(scratch, classes_[c], ids, classes_[other],
                [&](int64_t r, int64_t j0, const double* values, int64_t count) {
                  simd().axpy(alpha[pair.first + from + ids[r]], values, out + pair.first + to + j0,
                              count);
@@ -470,6 +472,27 @@ void ClassPairs::outputs(const double* alpha, double* out) const {
     add(pair.b, pair.n_a, pair.n_b, pair.a, 0);
     add(pair.b, pair.n_a, pair.n_b, pair.b, pair.n_a);
   });
+}
+
+void ClassPairs::block(int64_t number, IdSpan ids, double* out) const {
+  const Pair& pair = pairs_[number];
+  const int64_t count = int64_t(ids.size());
+  const int64_t of_a = std::lower_bound(ids.begin(), ids.end(), pair.n_a) - ids.begin();
+  std::vector<int64_t> of_b(ids.begin() + of_a, ids.end());
+  for (int64_t& id : of_b) id -= pair.n_a;
+  const Side a = classes_[pair.a].subset(ids.first(of_a)), b = classes_[pair.b].subset(of_b);
+  Scratch scratch;
+  const auto fill = [&](const Side& rows, const Side& columns, double* corner) {
+    each_row(scratch, rows, all_ids(rows.n), columns,
+             [&](int64_t r, int64_t j0, const double* values, int64_t n) {
+               std::copy_n(values, n, corner + r * count + j0);
+             });
+  };
+  fill(a, a, out);
+  fill(a, b, out + of_a);
+  fill(b, b, out + of_a * count + of_a);
+  for (int64_t r = of_a; r < count; ++r)
+    for (int64_t s = 0; s < of_a; ++s) out[r * count + s] = out[s * count + r];
 }
 
 void ClassPairs::add_norms(const RowView& view, double* stack, double factor, const double* others,

@@ -38,6 +38,7 @@ class ClassPairs {
 
   int64_t n() const { return pairs_.empty() ? 0 : pairs_.back().first + pairs_.back().size(); }
   int64_t n_pairs() const { return int64_t(pairs_.size()); }
+  int64_t size(int64_t pair) const { return pairs_[pair].size(); }  // examples of a pair
   int64_t n_kernels() const { return program_->n_kernels(); }
   int threads() const { return threads_; }
 
@@ -50,6 +51,9 @@ class ClassPairs {
              double* alpha, double* outputs, double* gaps) const;
   // out: the combined outputs of alpha, pair by pair.
   void outputs(const double* alpha, double* out) const;
+  // out (count x count): the combined kernel between examples of a pair, whose positions in the
+  // pair are increasing.
+  void block(int64_t pair, IdSpan ids, double* out) const;
   // out (M): alpha' K_m alpha, summed over all pairs.
   void quadratic(const double* alpha, double* out) const;
 
@@ -75,10 +79,11 @@ class ClassPairs {
   void add_norms(const RowView& view, double* stack, double factor, const double* others,
                  bool diagonal, Norms& norms) const;
   void add_norms(const Pair& pair, const double* alpha, Norms& norms) const;
-  // Calls visit(r, j0, values, n) with the kernel values of row r, an example of class a, and
-  // examples [j0, j0 + n) of class b.
+  // Calls visit(r, j0, values, n) with the kernel values of example ids[r] of `rows` and examples
+  // [j0, j0 + n) of `columns`.
   template <typename Visit>
-  void each_row(Scratch& scratch, int64_t a, IdSpan ids, int64_t b, Visit&& visit) const;
+  void each_row(Scratch& scratch, const Side& rows, IdSpan ids, const Side& columns,
+                Visit&& visit) const;
   void combined_row(const RowView& view, double* stack, double* values) const;
 
   const std::shared_ptr<const Program> program_;

@@ -25,14 +25,22 @@ def matrices_of_product(X):
     [([RBF([0.1, 1.0])], matrices_of_family), (PRODUCT, matrices_of_product)],
     ids=["a family", "a product"],
 )
-def test_outputs_and_squared_block_norms_are_those_of_matrices(kernels, matrices_of, rng):
+def test_operations_agree_with_kernel_matrices(kernels, matrices_of, rng):
     X, codes = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
     engine = ClassPairsEngine(training_set(kernels, X), codes, 4)
     engine.move_to(np.where(rng.random(engine.n) < 0.5, 0.0, rng.normal(size=engine.n)))
     matrices, theta = matrices_of(X), np.array([0.3, 0.7])
-    outputs, s = np.zeros(engine.n), np.zeros(2)
+    K = np.zeros((2, engine.n, engine.n))  # blocks on the diagonal, one for each pair
     for rows, part in zip(engine.rows, engine.slices, strict=True):
-        g = matrices[:, rows][:, :, rows] @ engine.alpha[part]
-        outputs[part], s = theta @ g, s + g @ engine.alpha[part]
-    np.testing.assert_allclose(engine.combined(theta), outputs, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(engine.quadratic(), s, rtol=1e-10)
+        K[:, part, part] = matrices[:, rows][:, :, rows]
+    outputs, idx = K @ engine.alpha, rng.permutation(engine.n)[:50]
+    np.testing.assert_allclose(engine.combined(theta), theta @ outputs, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(engine.quadratic(), outputs @ engine.alpha, rtol=1e-10)
+    np.testing.assert_allclose(engine.outputs(), outputs, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(engine.outputs([1]), outputs[1:], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(engine.outputs_at(idx), outputs[:, idx], rtol=0, atol=1e-10)
+    inside = K[:, idx[:, None], idx]
+    np.testing.assert_allclose(engine.blocks(idx), inside, rtol=0, atol=1e-10)
+    for theta in (np.array([0.3, 0.7]), np.array([0.0, 2.0])):
+        combined = np.tensordot(theta, inside, 1)
+        np.testing.assert_allclose(engine.block(idx, theta), combined, rtol=0, atol=1e-10)

@@ -194,10 +194,13 @@ def test_pairs_of_classes_have_an_engine_of_their_own(data, plan_of):
     classes = np.where(X[:, 1] > 0, y, 2.0)
     single = MKLClassifier(RBF(0.1)).fit(X, classes).plan_
     assert single == Plan("class pairs", Uniform(), PairSets())
+    steps = Wrapper(PairSets(), Newton(InnerHessian(154)), COSTLY)
     learned = plan_of(MKLClassifier(MIXED, multi_class="ovo"), X, classes)
-    assert learned.solver == Wrapper(PairSets(), Analytic(), COSTLY)
+    assert learned.solver == steps
     sparse = plan_of(MKLClassifier(MIXED, multi_class="ovo", norm=1), X, classes)
-    assert sparse.solver.solver == Wrapper(PairSets(), Level(), COSTLY)
+    assert sparse.solver.solver == steps
+    smooth = plan_of(MKLClassifier(MIXED, multi_class="ovo", norm=3), X, classes)
+    assert smooth.solver == Wrapper(PairSets(), Analytic(), COSTLY)
 
 
 def cutting_planes(sets):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..common.cached_property import cached_property
@@ -63,6 +65,7 @@ class ClassPairsEngine(Engine):
         self._members, self._each = kernels.n_kernels, training_set
         if combine:
             self.precision = FamilyEngine.precision
+        self._ends = np.cumsum(self.sizes)
         self._core = _core.ClassPairs(
             kernels.program, examples.take(order).side, starts, cache, training_set.n_jobs, combine
         )
@@ -95,7 +98,7 @@ class ClassPairsEngine(Engine):
     @cached_property
     def slices(self) -> list[slice]:
         """Positions of the examples of each pair in alpha."""
-        ends = np.cumsum(self.sizes).tolist()
+        ends = self._ends.tolist()
         return [slice(*both) for both in zip([0, *ends], ends, strict=False)]
 
     def solve(
@@ -166,20 +169,61 @@ class ClassPairsEngine(Engine):
             self._theta, self._stale = theta.copy(), True
 
     def quadratic(self) -> np.ndarray:
-        each = np.asarray(self._core.quadratic(self._alpha))
-        return each if len(each) == self.n_kernels else each.sum(keepdims=True)
+        return self._each_kernel(np.asarray(self._core.quadratic(self._alpha)))
+
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        values = self.outputs_at(np.arange(self.n))
+        return values if kernels is None else values[kernels]
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        values = np.empty((self._members, len(idx)))
+        program, examples = self._each.kernels.program, self._each.examples
+        for where, pair, some in self._split(idx):
+            alpha = self._alpha[self.slices[pair]]
+            support = np.flatnonzero(alpha)
+            vectors, points = examples.take(self.rows[pair][support]), examples.take(some)
+            coef, n_jobs = alpha[support][None], self._each.n_jobs
+            values[:, where] = _core.sum_each(program, vectors.side, points.side, coef, n_jobs)[0]
+        return self._each_kernel(values)
+
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
+        self._weigh(theta)
+        values = np.zeros((len(idx), len(idx)))
+        for where, pair, _ in self._split(idx):
+            of_pair = idx[where] - self.slices[pair].start
+            order = np.argsort(of_pair)
+            where = where[order]
+            values[np.ix_(where, where)] = self._core.block(pair, of_pair[order])
+        return values
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        values = np.zeros((self._members, len(idx), len(idx)))
+        for where, _, some in self._split(idx):
+            side = self._each.examples.take(some).side
+            each = _core.evaluate(self._each.kernels.program, side, side, self._each.n_jobs)
+            values[:, where[:, None], where] = each
+        return self._each_kernel(values)
+
+    def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+        """Yield, for each pair in idx: positions in idx, pair, indices of the examples."""
+        of_pair = np.searchsorted(self._ends, idx, side="right")
+        for pair in np.unique(of_pair).tolist():
+            where = np.flatnonzero(of_pair == pair)
+            yield where, pair, self.rows[pair][idx[where] - self.slices[pair].start]
+
+    def _each_kernel(self, values: np.ndarray) -> np.ndarray:
+        """Return values of the kernels of the engine from those of all kernels, shape (M, ...)."""
+        return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
 
     def diagonal(self) -> np.ndarray:
         examples = self._each.examples
         each = _core.diagonal(self._each.kernels.program, examples.side)
-        values = np.concatenate([each[:, rows] for rows in self.rows], axis=1)
-        return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
+        return self._each_kernel(np.concatenate([each[:, rows] for rows in self.rows], axis=1))
 
     @cached_property
     def largest_values(self) -> np.ndarray:
         """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
-        each = self._each.largest_values()
-        return each if len(each) == self.n_kernels else each.sum(keepdims=True)
+        return self._each_kernel(self._each.largest_values())
 
 
 def pair_solver(engine: Engine) -> ClassPairsEngine:

@@ -331,7 +331,7 @@ class Case:
         """Whether the Hessian of J is costly (a linear system for each kernel) or unknown."""
         systems = self.M * self.problem.n_outputs
         costly = systems > self.tuning.response_kernels or not self.risk.is_smooth
-        return self.costs.class_pairs or (self.compares and costly)
+        return self.compares and costly
 
     @property
     def takes_newton_steps(self) -> bool:

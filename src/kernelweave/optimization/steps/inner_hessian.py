@@ -45,8 +45,10 @@ class InnerHessian:
 
     def __call__(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian, shape (M, M), at the alpha of an engine and weights, shape (M,)."""
-        parts = [self._of_output(part, problem, engine, weights) for part in problem.output_slices]
-        return np.asarray(np.sum(parts, axis=0))
+        hessian = np.zeros((engine.n_kernels, engine.n_kernels))
+        for part in problem.output_slices:
+            hessian += self._of_output(part, problem, engine, weights)
+        return hessian
 
     def _of_output(
         self, part: slice, problem: Problem, engine: Engine, weights: np.ndarray
