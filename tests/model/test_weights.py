@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, Views, WeightsDisplay
-from kernelweave.inspection.weights import heaviest
 from kernelweave.kernels import RBF, Linear
+from kernelweave.model.weights import heaviest
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.types import Data
-from ..inspection.weights import heaviest, output_names, weights_of
+from ..model.weights import heaviest, output_names, weights_of
 from .axes import LINE, axes_of, name_ticks, names_width, open_sides
 
 if TYPE_CHECKING:

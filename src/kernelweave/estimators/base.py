@@ -15,12 +15,12 @@ from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
 from ..common.types import Data
 from ..engines import TrainingSet
-from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import candidates_of_views, default_of_views
 from ..model.model import Model
+from ..model.weights import held_out_shares, shares_of
 from ..norms import Elliptic
 from ..optimization.engine_choice import ENGINES, Workload, choose_engine
 from ..optimization.progress import Watch, live_line

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine
@@ -117,6 +116,8 @@ def grouped_folds(groups: object, strata: np.ndarray | None, n: int) -> np.ndarr
     n : int
         Number of examples.
     """
+    from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
     labels = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if len(labels) != n:
         raise ValueError(f"groups must have one value for each of {n} examples, got {len(labels)}")

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.numbers import thread_count
 from ..common.types import Data
-from ..inspection.weights import weights_frame
 from ..model.files import kw as model_file
 from ..model.model import Model
+from ..model.weights import weights_frame
 from ..norms import Norm, as_norm
 from .kernel_parameters import KernelParameters
 from .validation import check_examples, check_values

@@ -18,10 +18,10 @@ from ..kernels.data.absent import absent_of_all
 from ..kernels.data.inputs import as_input
 from ..kernels.string.string_columns import PlaneTable, SequenceTable
 from ..model.model import Model, sum_of_views, view_numbers
+from ..model.weights import output_names
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
-from .weights import output_names
 from .words import fitted_model
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from ..kernels.string.spectrum import SpectrumQuantity
 from ..kernels.string.string_columns import Strings, Texts
 from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
+from ..model.weights import output_names
 from ..sequences import Sequences
 from ..sequences.alphabets import Alphabet
-from .weights import output_names
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator

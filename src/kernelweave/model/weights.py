@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..engines.class_pairs import class_pairs
-from ..model.model import sum_of_views
+from .model import sum_of_views
 
 if TYPE_CHECKING:
     from pandas import DataFrame

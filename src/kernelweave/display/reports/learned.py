@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...common.types import Data
-from ...inspection.weights import output_names
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
+from ...model.weights import output_names
 from ..displays import clock_of
 from .section import Figure, Json, Section, plain
 
