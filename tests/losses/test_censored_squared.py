@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernelweave.losses import CensoredSquared
-from kernelweave.problem.censored_regression import CensoredRisk
+from kernelweave.losses.censored_squared import CensoredRisk
 
 N = 30
 

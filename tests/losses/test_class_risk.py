@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from kernelweave.losses import Hinge, Logistic
-from kernelweave.problem.crammer_singer import CrammerSingerRisk
-from kernelweave.problem.multinomial import MultinomialRisk
+from kernelweave.losses.crammer_singer import CrammerSingerRisk
+from kernelweave.losses.multinomial import MultinomialRisk
 
 N, K = 40, 4
 RISKS = {"multinomial": (MultinomialRisk, Logistic()), "hinge": (CrammerSingerRisk, Hinge())}

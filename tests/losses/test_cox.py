@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from kernelweave import norms
 from kernelweave.losses import Cox
-from kernelweave.problem.cox import CoxRisk
+from kernelweave.losses.cox import CoxRisk
 from kernelweave.problem.problem import Problem
 
 N = 24

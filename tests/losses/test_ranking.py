@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 
 from kernelweave import norms
 from kernelweave.losses import Ranking
-from kernelweave.problem.pairs import ComparablePairs, MatrixOfPairs, TreeOfPairs
+from kernelweave.losses.comparable_pairs import ComparablePairs, MatrixOfPairs, TreeOfPairs
+from kernelweave.losses.ranking import RankingRisk
 from kernelweave.problem.problem import Problem
-from kernelweave.problem.ranking import RankingRisk
 
 N = 26
 CASES = ("plain", "ties", "zero costs", "costs", "one time", "one event", "all events")

@@ -7,7 +7,7 @@ import pytest
 from loss_cases import every_loss
 
 from kernelweave import losses
-from kernelweave.problem.risk import Risk
+from kernelweave.losses.risk import Risk
 
 N = 12
 

@@ -17,6 +17,7 @@ from kernelweave import (
     verify,
 )
 from kernelweave.kernels import RBF, Linear, Precomputed, per_feature
+from kernelweave.losses.risk import Risk
 from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.interior_points import interior_points
@@ -28,7 +29,6 @@ from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.run import Run
 from kernelweave.problem.hard_margin import HardMarginProblem
 from kernelweave.problem.problem import Problem
-from kernelweave.problem.risk import Risk
 
 
 def squared_sum_prox(v, groups, step):

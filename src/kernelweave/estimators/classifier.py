@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses, norms
 from ..common.core import single_threaded_blas
 from ..common.types import Data
+from ..losses.risk import sum_constraint
 from ..model.files.registry import registered
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator
 from .calibration import calibrators, probabilities

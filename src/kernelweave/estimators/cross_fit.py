@@ -18,8 +18,8 @@ from ..common.core import single_threaded_blas
 from ..engines import Engine
 from ..engines.snapshot import Snapshot
 from ..kernels.compile.examples import Examples
+from ..losses.class_risk import ClassRisk
 from ..optimization.path import at_cost
-from ..problem.class_risk import ClassRisk
 from ..problem.problem import Problem
 from .fold import Fold, FoldTrainer, without
 from .prepared import Prepared

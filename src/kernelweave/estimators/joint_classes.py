@@ -9,11 +9,11 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..common.warnings import warn
 from ..losses import Hinge, Logistic, Loss
+from ..losses.class_risk import ClassRisk
+from ..losses.crammer_singer import CrammerSingerRisk
+from ..losses.multinomial import MultinomialRisk
 from ..norms import Norm
 from ..optimization.methods.base import Method
-from ..problem.class_risk import ClassRisk
-from ..problem.crammer_singer import CrammerSingerRisk
-from ..problem.multinomial import MultinomialRisk
 from ..problem.problem import Problem
 from .classes import Classes
 from .fit import Fit

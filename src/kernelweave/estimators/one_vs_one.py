@@ -11,9 +11,9 @@ from ..common.cached_property import cached_property
 from ..common.warnings import warn
 from ..engines.class_pairs import class_pairs
 from ..losses import Loss
+from ..losses.risk import Risk
 from ..norms import Norm
 from ..problem.problem import Problem
-from ..problem.risk import Risk
 from .classes import Classes
 from .fit import Fit
 from .formulation import Formulation, Solution

@@ -13,10 +13,10 @@ from .. import losses, norms
 from ..common.numbers import thread_count
 from ..common.types import Data
 from ..kernels.data.standardized import moments
+from ..losses.risk import sum_constraint
 from ..model.files.registry import registered
 from ..model.kernel_values import kernel_values, read_present
 from ..problem.problem import Problem
-from ..problem.risk import sum_constraint
 from .automatic import FACTORS
 from .base import MKLEstimator
 from .conditional_method import only_if

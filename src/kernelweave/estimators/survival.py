@@ -14,12 +14,12 @@ from ..common.types import Data
 from ..kernels import Kernel
 from ..kernels.default import default_survival_kernels
 from ..kernels.default_of_views import default_of_views
+from ..losses.censored_squared import CensoredRisk
+from ..losses.cox import CoxRisk
+from ..losses.ranking import RankingRisk
+from ..losses.risk import Risk
 from ..model.files.registry import registered
-from ..problem.censored_regression import CensoredRisk
-from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
-from ..problem.ranking import RankingRisk
-from ..problem.risk import Risk
 from .base import MKLEstimator
 from .cross_fit import Solved
 from .formulation import Outputs

@@ -13,16 +13,17 @@ all of them.
 from __future__ import annotations
 
 from .base import DualTerm, Loss, get
+from .censored_squared import CensoredSquared
 from .cox import Cox
 from .epsilon_insensitive import EpsilonInsensitive
 from .hard_margin import HardMargin
 from .hinge import Hinge
 from .logistic import Logistic
 from .one_class import OneClass
+from .ranking import Ranking
 from .smooth_hinge import SmoothHinge
 from .squared import Squared
 from .squared_hinge import SquaredHinge
-from .survival import CensoredSquared, Ranking
 
 __all__ = [
     "CensoredSquared",

@@ -9,13 +9,41 @@ below y cost nothing. The risk is a sum over the examples; all methods for such 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
 from ..common.cached_property import cached_property
-from ..losses import DualTerm
-from ..losses.squared import half_inverse
+from .base import DualTerm, Loss
 from .event_risk import EventRisk
+from .squared import half_inverse
+
+
+@dataclass(frozen=True)
+class CensoredSquared(Loss):
+    """Squared loss (f - y)^2 of events, max(0, f - y)^2 of censored times, with y = -log(time).
+
+    The loss depends on which times are censored:
+    `kernelweave.losses.censored_squared.CensoredRisk` computes it.
+
+    Examples
+    --------
+    >>> from kernelweave.losses import CensoredSquared
+    >>> CensoredSquared().kind
+    'survival'
+    """
+
+    name: ClassVar[str] = "regression"
+    kind: ClassVar[str] = "survival"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
+        raise TypeError("the loss depends on events; use CensoredRisk.value")
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
+        raise TypeError("the loss depends on events; use CensoredRisk.term")
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> NoReturn:
+        raise TypeError("the loss depends on events; use CensoredRisk.best_bias")
 
 
 @dataclass(frozen=True, eq=False)

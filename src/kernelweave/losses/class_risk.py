@@ -25,7 +25,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..common.cached_property import cached_property
-from ..losses import Loss
+from .base import Loss
 from .risk import SUM_ROUNDING, TINY, Risk
 
 Own = TypeVar("Own", bound="ClassRisk")

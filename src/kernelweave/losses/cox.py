@@ -1,13 +1,36 @@
-"""The loss of survival analysis: Cox's partial likelihood."""
+"""The empirical risk of Cox's proportional hazards model: the negative partial log-likelihood.
+
+    R(F) = sum over events i of  C_i (log sum_{j at risk at t_i} w_j exp(F_j) - F_i)
+
+Example j is at risk at time t if t_j >= t; w_j = C_j / max C, so that examples of cost 0 do not
+count. Tied events are handled by Breslow's or by Efron's approximation. R does not change when a
+constant is added to F: there is no intercept, and the alphas add up to 0.
+
+R does not separate over the examples, but its gradient and Hessian follow from sums over risk sets,
+in O(n) once the times are sorted. Its conjugate is known in O(n), too. For the dual point
+alpha = -grad R(F) let m_j = C_j event_j - alpha_j >= 0 be the expected number of events of example
+j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. From the first time on, each risk
+set sum and each step of the hazard follows from the ones before, so that F is recovered up to a
+constant, and R*(-alpha) = -alpha . F - R(F).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NoReturn
 
 import numpy as np
 
+from ..common.cached_property import cached_property
+from ..common.types import Numbers
 from .base import Loss
+from .joint_risk import JointRisk
+from .risk import TINY, Response
+
+ROUNDING = 1e-9  # relative error of sums of dual variables
+LEAST_HAZARD = 1e-150  # smallest hazard; its square does not underflow
+LOG_LARGEST = float(np.log(np.finfo(float).max)) - 1.0  # of sums of hazards
+STEP = 4 * np.finfo(float).eps  # relative Newton step that counts as rounding
 
 TIES = ("breslow", "efron")
 
@@ -16,7 +39,7 @@ TIES = ("breslow", "efron")
 class Cox(Loss):
     """Negative partial log-likelihood of Cox's proportional hazards model.
 
-    It is not a sum over the examples: `kernelweave.problem.cox.CoxRisk` computes it.
+    It is not a sum over the examples: `kernelweave.losses.cox.CoxRisk` computes it.
 
     Parameters
     ----------
@@ -47,3 +70,294 @@ class Cox(Loss):
 
     def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
         return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class EventTimes:
+    """Examples sorted by time, in one block for each distinct time at which events occur.
+
+    A block contains the events at that time, then the other examples up to the next event time. All
+    examples that are censored before the first event are left out: they are in no risk set.
+
+    Attributes
+    ----------
+    order : ndarray of shape (q,)
+        Positions of the examples, block by block.
+    block : ndarray of shape (q,)
+        The block of each of them.
+    happened : ndarray of bool, shape (q,)
+        Which of them are events of their block.
+    start : ndarray of shape (K,)
+        Position in `order` of the first example of each block.
+    first : ndarray of shape (K,)
+        Position among the events of the first event of each block.
+    removed : ndarray of shape (events,)
+        Part of the tied hazards that is removed from the risk set of each event.
+    """
+
+    order: np.ndarray
+    block: np.ndarray
+    happened: np.ndarray
+    start: np.ndarray
+    first: np.ndarray
+    removed: np.ndarray
+
+    @classmethod
+    def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray, ties: str) -> EventTimes:
+        """Sort the examples with a True in `counts` by time. Arrays have shape (n,)."""
+        kept = np.flatnonzero(counts)
+        kept = kept[np.lexsort((~event[kept], time[kept]))]
+        distinct = np.unique(time[kept][event[kept]])
+        block = np.searchsorted(distinct, time[kept], side="right") - 1
+        kept, block = kept[block >= 0], block[block >= 0]
+        order = np.lexsort((~event[kept], block))
+        kept, block = kept[order], block[order]
+        happened = event[kept]
+        start = np.searchsorted(block, np.arange(len(distinct)), side="left")
+        events = np.bincount(block[happened], minlength=len(distinct))
+        first = np.cumsum(events) - events
+        removed = np.zeros(int(events.sum()))
+        if ties == "efron":  # l / d of the ties leave the risk set of the l-th of d events
+            position = np.arange(len(removed)) - np.repeat(first, events)
+            removed = position / np.repeat(events, events)
+        return cls(kept, block, happened, start, first, removed)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values of the examples in `order`, shape (q,), per block, shape (K,)."""
+        return np.bincount(self.block, values, minlength=len(self.start))
+
+    def event_sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values of the events, shape (events,), per block, shape (K,)."""
+        return np.bincount(self.block[self.happened], values, minlength=len(self.start))
+
+
+@dataclass(frozen=True, eq=False)
+class CoxRisk(JointRisk):
+    """The negative partial log-likelihood of n examples.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Times.
+    C : ndarray of shape (n,)
+        Costs: the likelihood of each event is multiplied by its cost.
+    event : ndarray of bool, shape (n,)
+        Whether the event was observed; False for censored times.
+    ties : {"breslow", "efron"}
+    """
+
+    ties: str = field(default="breslow", kw_only=True)
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of alpha: an expected number of events is not negative."""
+        lo, hi = np.zeros_like(self.y), np.where(self.event, self.C, 0.0)
+        lo[self.times.order] = -np.inf
+        return lo, hi
+
+    @cached_property
+    def times(self) -> EventTimes:
+        """The examples sorted by time."""
+        return EventTimes.of(self.y, self.event, self.C > 0, self.ties)
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """w of the examples in `times.order`."""
+        return np.asarray(self.C[self.times.order] / max(self.C.max(), TINY))
+
+    @cached_property
+    def _costs(self) -> np.ndarray:
+        """Mean cost of the tied events of each block, shape (K,)."""
+        times = self.times
+        events = times.event_sums(np.ones(int(times.happened.sum())))
+        return np.asarray(times.event_sums(self.C[times.order][times.happened]) / events)
+
+    def value(self, F: np.ndarray, bias: Numbers = 0.0) -> float:
+        """Return the risk of outputs F, shape (n,); the bias makes no difference."""
+        times = self.times
+        happened = times.order[times.happened]
+        logs = self._costs[times.block[times.happened]] @ self._log_at_risk(F)
+        return float(logs - self.C[happened] @ F[happened])
+
+    def _log_at_risk(self, F: np.ndarray) -> np.ndarray:
+        """Return the log of the risk set sum of each event, without the removed part of its ties.
+
+        It is computed from logs: sums of very different outputs would overflow. Shape (events,).
+        """
+        times = self.times
+        logs = np.log(self._weights) + F[times.order]
+        at_risk = np.logaddexp.accumulate(logs[::-1])[::-1][times.start]
+        each = times.block[times.happened]
+        if not times.removed.any():
+            return np.asarray(at_risk[each])
+        tied = np.logaddexp.reduceat(logs[times.happened], times.first)
+        removed = times.removed * np.exp(np.minimum(tied - at_risk, 0.0))[each]
+        return np.asarray(at_risk[each] + np.log1p(-removed))
+
+    def response(self, F: np.ndarray) -> Response:
+        """Return the dual point of outputs F, shape (n,), and the Hessian there."""
+        times, log_at_risk = self.times, self._log_at_risk(F)
+        each = times.block[times.happened]
+        costs, kept = self._costs[each], 1.0 - times.removed
+        outputs = F[times.order]
+        rate = _log_levels(times, np.log(costs) - log_at_risk, np.log(kept))
+        expected = self._weights * np.exp(outputs + rate)
+        alpha = np.zeros_like(self.y)
+        alpha[times.order] = np.where(times.happened, self.C[times.order], 0.0) - expected
+        top = float(outputs.max(initial=0.0))
+        hazard = self._weights * np.exp(outputs - top)
+        at_risk = np.maximum(np.exp(log_at_risk - top), LEAST_HAZARD)
+
+        def hessian(change: np.ndarray) -> np.ndarray:
+            moved = hazard * change[times.order]
+            tied = times.event_sums(moved[times.happened])
+            tail = np.cumsum(times.sums(moved)[::-1])[::-1]
+            slopes = costs * (tail[each] - times.removed * tied[each]) / at_risk / at_risk
+            product = np.zeros_like(self.y)
+            own = expected * change[times.order]
+            product[times.order] = own - hazard * _levels(times, slopes, kept)
+            return product
+
+        return Response(alpha, self.value(F), hessian)
+
+    def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Breslow's estimate of the cumulative hazard of an example whose output is 0.
+
+        Hazards beyond the range of floating point numbers are the largest ones.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n,)
+            Outputs.
+
+        Returns
+        -------
+        event_times : ndarray of shape (K,)
+            Distinct times of events, ascending.
+        cumulative_hazard : ndarray of shape (K,)
+        """
+        times = self.times
+        logs = np.logaddexp.reduceat(np.log(self._weights) + F[times.order], times.start)
+        at_risk = np.logaddexp.accumulate(logs[::-1])[::-1]
+        events = np.log(times.event_sums(self._weights[times.happened]))
+        steps = np.exp(np.minimum(events - at_risk, LOG_LARGEST - np.log(len(events))))
+        return self.y[times.order[times.start]], np.cumsum(steps)
+
+    def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
+        """Return the conjugate at -alpha, shape (n,); inf outside its domain.
+
+        It is also inf, an upper bound, if rounding moves alpha out of the domain. This occurs if
+        all but a fraction of 1e-16 of the hazard of a risk set belongs to one example.
+        """
+        F = self._outputs_of(alpha)
+        return np.inf if F is None else float(-alpha @ F - self.value(F))
+
+    def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
+        """Return outputs F, shape (n,), whose dual point is alpha; None if there are none."""
+        times = self.times
+        costs = np.where(times.happened, self.C[times.order], 0.0)
+        expected = costs - alpha[times.order]
+        if np.any(expected < 0) or not self.is_feasible(alpha):
+            return None
+        if np.count_nonzero(alpha) > np.count_nonzero(alpha[times.order]):  # in no risk set
+            return None
+        if not len(expected):  # no event: the risk is 0 everywhere
+            return np.zeros_like(self.y)
+        found = self._rates_of(expected)
+        if found is None:
+            return None
+        with np.errstate(divide="ignore"):
+            outputs = np.log(expected / (found * self._weights))
+        outputs = np.maximum(outputs, outputs[np.isfinite(outputs)].min() - 700.0)
+        F = np.zeros_like(self.y)
+        F[times.order] = outputs
+        return F
+
+    def _rates_of(self, expected: np.ndarray) -> np.ndarray | None:
+        """Return the cumulative hazards of examples with expected events, both of shape (q,).
+
+        Risk set sums are relative to the first one, which is 1. None if one is not positive.
+        """
+        times = self.times
+        events = times.event_sums(np.ones(len(times.removed))).astype(int)
+        tied_m = times.event_sums(expected[times.happened])
+        other_m = times.sums(np.where(times.happened, 0.0, expected))
+        rows = zip(
+            events.tolist(), self._costs.tolist(), tied_m.tolist(), other_m.tolist(), strict=True
+        )
+        S, H = 1.0, 0.0
+        of_events, of_others = [], []
+        for block, (d, c, m, rest) in enumerate(rows):
+            if not S > 0:
+                return None
+            if d == 1 or self.ties == "breslow":
+                A = B = d * c / S
+                T = m / (H + B)
+            else:
+                removed = times.removed[times.first[block] : times.first[block] + d]
+                share = _tied(m / c, S * H / c, removed)
+                if share is None:
+                    return None
+                T = share * S
+                A = c / S * float((1.0 / (1.0 - removed * share)).sum())
+                B = c / S * float(((1.0 - removed) / (1.0 - removed * share)).sum())
+            of_events.append(H + B)
+            H += A
+            of_others.append(H)
+            S -= T + rest / H
+        rates = np.where(
+            times.happened, np.array(of_events)[times.block], np.array(of_others)[times.block]
+        )
+        return np.asarray(rates)
+
+
+def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return for each example the sum of values, shape (events,), of the events that it survived.
+
+    A tied event counts only the fractions `kept`, shape (events,), of the events of its own block.
+    Other examples count all events of their block fully.
+    """
+    steps = times.event_sums(values)
+    before = np.cumsum(steps) - steps
+    own = np.where(times.happened, times.event_sums(kept * values)[times.block], steps[times.block])
+    return np.asarray(before[times.block] + own)
+
+
+def _log_levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return `_levels` of exp(values) and exp(kept), both of shape (events,), as logs."""
+    steps = np.logaddexp.reduceat(values, times.first)
+    total = np.logaddexp.accumulate(steps)
+    before = np.append(-np.inf, total[:-1])
+    own = np.logaddexp(before, np.logaddexp.reduceat(kept + values, times.first))
+    return np.asarray(np.where(times.happened, own[times.block], total[times.block]))
+
+
+def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
+    """Return the share of tied events in the hazards of their risk set, with Efron's approximation.
+
+    It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m, which
+    increases and is convex, so that Newton's method descends to it from u = 1.
+
+    Parameters
+    ----------
+    m : float
+        Expected number of these events.
+    before : float
+        Hazards of the risk set times the cumulative hazard before.
+    removed : ndarray of shape (events,)
+
+    Returns
+    -------
+    float or None
+        None if m is too large for u <= 1.
+    """
+    u, kept = 1.0, 1.0 - removed
+    if not m <= (before + len(removed)) * (1 + ROUNDING):
+        return None
+    while True:
+        rest = 1.0 - removed * u
+        excess = u * (before + float((kept / rest).sum())) - m
+        step = excess / (before + float((kept / rest**2).sum()))
+        if step <= STEP * u:
+            return u
+        u -= step

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.roots import root_between
+from .base import Loss
+from .comparable_pairs import ActivePairs, ComparablePairs
 from .joint_risk import JointRisk
-from .pairs import ActivePairs, ComparablePairs
 from .risk import TINY, Response
 
 CONJUGATE_STEPS = 100  # maximum number of Newton steps that evaluate the conjugate,
@@ -31,6 +33,32 @@ CONJUGATE_MOVES = 300  # and of conjugate gradient moves for each of them
 RIDGE = 1e-3
 MATCHED = 1e-10  # difference of dual points that counts as rounding, relative to the largest alpha
 ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its terms
+
+
+@dataclass(frozen=True)
+class Ranking(Loss):
+    """Squared hinge max(0, 1 - (f_j - f_i))^2 over pairs with an event j that is earlier than i.
+
+    It is not a sum over the examples: `kernelweave.losses.ranking.RankingRisk` computes it.
+
+    Examples
+    --------
+    >>> from kernelweave.losses import Ranking
+    >>> Ranking().kind
+    'survival'
+    """
+
+    name: ClassVar[str] = "ranking"
+    kind: ClassVar[str] = "survival"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
+        raise TypeError("the ranking loss is a sum over pairs; use RankingRisk.value")
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
+        raise TypeError("the ranking loss is a sum over pairs; use RankingRisk.conjugate")
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,7 @@ from scipy.special import expit
 
 from ..common.cached_property import cached_property
 from ..common.types import Numbers
-from ..losses import DualTerm, Loss
-from ..losses.base import EDGE
+from .base import EDGE, DualTerm, Loss
 
 SUM_ROUNDING = 1e-9  # tolerated drift of sum_i alpha_i, relative to sum_i |alpha_i|
 TINY = np.finfo(float).tiny

@@ -20,10 +20,10 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..engines.base import Engine
 from ..engines.costs import EngineCosts
+from ..losses.risk import Risk
 from ..norms import Norm
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.risk import Risk
 from .active_sets import ActiveSets, ActiveSetTuning
 from .fallback import Fallback
 from .inner.class_sets import ClassSets

@@ -19,9 +19,9 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..common.types import Numbers
 from ..losses import HardMargin, Hinge, Loss
+from ..losses.risk import Risk
 from ..norms import Norm
 from .problem import Problem
-from .risk import Risk
 
 
 @dataclass(frozen=True, eq=False)

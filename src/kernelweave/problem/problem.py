@@ -38,9 +38,9 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..common.types import Numbers
 from ..losses import DualTerm, Loss
+from ..losses.risk import Risk
 from ..norms import Fixed, Norm
 from .certificate import Certificate
-from .risk import Risk
 
 # Improvements over the constant model below this fraction of its value are rounding. With fixed
 # weights only one combination of the M kernels is tested, so the threshold is divided by M, but not

@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 
 from kernelweave import _core
 from kernelweave.losses import Hinge
+from kernelweave.losses.crammer_singer import CrammerSingerRisk
 from kernelweave.optimization.inner.class_sets import example_gaps
-from kernelweave.problem.crammer_singer import CrammerSingerRisk
 
 N, K = 30, 3
 

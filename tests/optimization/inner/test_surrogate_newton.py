@@ -8,6 +8,8 @@ from kernelweave import MKLSurvival
 from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Cox, Logistic
+from kernelweave.losses.cox import CoxRisk
+from kernelweave.losses.risk import Risk
 from kernelweave.norms import Lp
 from kernelweave.optimization import plan
 from kernelweave.optimization.inner.newton_cg import NewtonCG, Point
@@ -17,9 +19,7 @@ from kernelweave.optimization.inner.surrogate_newton import (
     SurrogateNewtonTuning,
 )
 from kernelweave.optimization.run import Run
-from kernelweave.problem.cox import CoxRisk
 from kernelweave.problem.problem import Problem
-from kernelweave.problem.risk import Risk
 
 N, GAMMAS = 240, np.geomspace(0.01, 30.0, 5)
 

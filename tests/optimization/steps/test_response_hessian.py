@@ -7,11 +7,11 @@ from kernel_cases import training_set
 from kernelweave.engines import DenseEngine, FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Cox
+from kernelweave.losses.cox import CoxRisk
 from kernelweave.norms import Lp
 from kernelweave.optimization.inner.newton_cg import NewtonCG
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.steps.response_hessian import ResponseHessian
-from kernelweave.problem.cox import CoxRisk
 from kernelweave.problem.problem import Problem
 
 N, M = 90, 4

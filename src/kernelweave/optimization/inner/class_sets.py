@@ -13,8 +13,8 @@ import numpy as np
 
 from ...common.core import _core
 from ...engines.base import Engine
+from ...losses.class_risk import ClassRisk
 from ...problem.certificate import Certificate
-from ...problem.class_risk import ClassRisk
 from ...problem.problem import Problem
 from ..certifier import Certifier
 from ..result import Result

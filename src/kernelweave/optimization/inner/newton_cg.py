@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...engines.base import Engine
+from ...losses.risk import Response
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
-from ...problem.risk import Response
 from ..result import Result
 from ..run import Run
 from .products import Product, kernel_product
