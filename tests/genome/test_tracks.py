@@ -119,6 +119,16 @@ def test_bigwig_and_bedgraph_have_equal_values(blocks, tmp_path):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["genome.fa", "scores.bw"]
 
 
+def test_a_bigwig_without_values_is_refused(blocks, tmp_path):
+    """Genome browsers cannot open the file that pybigtools would write."""
+    pytest.importorskip("pybigtools")
+    (tmp_path / "genome.fa").write_text(">c1\nACGTACGTACGT\n")
+    none = (block.above(np.inf) for block in blocks)
+    with pytest.raises(ValueError, match="threshold: no window scored above it"):
+        write_bigwig(str(tmp_path / "scores.bw"), none, tmp_path / "genome.fa")
+    assert [one.name for one in tmp_path.iterdir()] == ["genome.fa"]
+
+
 def test_errors_while_writing_bigwig_are_reported(blocks, tmp_path):
     pytest.importorskip("pybigtools")
     (tmp_path / "genome.fa").write_text(f">c1 x\n{'A' * 100}\n>c2\n{'C' * 50}\n")

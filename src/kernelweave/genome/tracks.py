@@ -159,6 +159,8 @@ def write_bigwig(
     ------
     ImportError
         If pybigtools is not installed.
+    ValueError
+        If no window has a value: genome browsers cannot open such a file.
     """
     try:
         import pybigtools
@@ -180,6 +182,11 @@ def write_bigwig(
         finally:
             if rows.error is not None:
                 raise rows.error
+        if rows.count == 0:
+            raise ValueError(
+                "threshold: no window scored above it, and bigWig files need a value; lower "
+                "--threshold, or write all scores (--all)"
+            )
         os.replace(partial, os.path.join(folder, name))
 
 
@@ -187,7 +194,7 @@ class Rows:
     """Rows of a bigWig file. Exceptions are kept in `error`, since pybigtools drops them."""
 
     def __init__(self, blocks: Iterable[Scores], at: str):
-        self.blocks, self.at, self.error = blocks, at, None
+        self.blocks, self.at, self.count, self.error = blocks, at, 0, None
 
     error: BaseException | None
 
@@ -195,6 +202,7 @@ class Rows:
         try:
             for name, *columns in track(self.blocks, self.at):
                 listed = [column.tolist() for column in columns]
+                self.count += len(columns[0])
                 for start, stop, value in zip(*listed, strict=True):
                     yield name, start, stop, value
         except BaseException as error:

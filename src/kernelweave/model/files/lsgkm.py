@@ -219,8 +219,8 @@ def _exported(outer: Kernel) -> tuple[GappedKmer, float | None]:
     fits = isinstance(inner, Unit) and isinstance(kernel, GappedKmer) and not kernel.is_family
     if not isinstance(kernel, GappedKmer) or not fits or isinstance(gamma, tuple):
         raise ValueError(
-            "model must be of one GappedKmer, or Exponential of one, with normalize='unit', got "
-            f"one of {outer.names[0]}"
+            "model must be of one GappedKmer, or Exponential of one, fitted with "
+            f"normalize='unit' (--normalize unit), got one of {outer.names[0]}"
         )
     if not 1 <= kernel.l <= LONGEST_WORD or kernel.alphabet.name not in ("DNA", "RNA"):
         raise ValueError(f"LS-GKM has DNA words of at most {LONGEST_WORD} letters")
