@@ -29,8 +29,8 @@ def first_calls(work: Callable[[], Any]) -> list[tuple[int, str, str]]:
     def watch(frame: FrameType, event: str, _: Any) -> None:
         nonlocal depth
         code = frame.f_code
-        if not code.co_filename.startswith(HOME):
-            return
+        if not code.co_filename.startswith(HOME) or code.co_name.startswith("<"):
+            return  # of other packages, or a comprehension or lambda
         name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified names
         if event == "call":
             depth += 1
