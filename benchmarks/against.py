@@ -3,7 +3,8 @@
 Builds the other revision in a separate environment, runs the tables of this tree with both versions
 in turn, and prints for every row the CPU seconds of this version relative to those of the other.
 With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long, and fails if
-there are any. It also fails if certified objectives contradict each other (table "agreement").
+there are any. It also fails if certified objectives contradict each other (table "agreement"), or
+if a version cannot run a table.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ TABLES = (
     "agreement",
 )
 UNITS = ("s", "seconds")  # last words of the columns that hold times
+RATE = " per "  # in columns of speeds, such as "sequences per CPU s"
 SHORTEST = 0.05  # seconds: of shorter times a ratio says nothing
 ROUNDING = 1e-9  # relative, of an objective: by so much a dual value may exceed a primal value
 OTHERS = ("scikit-learn", "SVC", "Clarabel")  # first words of the columns that hold times of peers
@@ -72,7 +74,7 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
         label = " ".join(str(cell) for cell in row if isinstance(cell, str | int))[:60]
         for column, cell in zip(table["columns"], row, strict=True):
             ours = column.split()[-1] in UNITS and not column.startswith(OTHERS)
-            if ours and isinstance(cell, float):
+            if ours and RATE not in column and isinstance(cell, float):
                 found[str(number), label, column] = cell
     return found
 
@@ -138,18 +140,25 @@ def main() -> None:
     sizes = [f"--{name}" for name in ("tiny", "reduced") if getattr(chosen, name)]
     other = build(chosen.revision)
     print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
-    found, wrong = [], []
+    found, wrong, failed = [], [], []
     for name in chosen.names:
-        table, contradicted = compare(name, other, chosen.rounds, sizes)
+        try:
+            table, contradicted = compare(name, other, chosen.rounds, sizes)
+        except subprocess.CalledProcessError as error:  # such as names that a version lacks
+            failed.append(f"{name}, {error.cmd[0]}: {error.stderr.splitlines()[-1]}")
+            continue
         print(table.markdown(), *contradicted, sep="\n", flush=True)
         wrong += contradicted
         found += slower(table, chosen.limit) if chosen.limit else []
+    if failed:
+        print("These tables fail with one of the versions:", *failed, sep="\n", file=sys.stderr)
     if wrong:
         sys.exit(f"Certified objectives contradict those of {chosen.revision}.")
     if found:
         sys.exit(
             f"More than {chosen.limit} times as long as in {chosen.revision}:\n" + "\n".join(found)
         )
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
