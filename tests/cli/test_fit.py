@@ -176,6 +176,18 @@ def test_options_of_the_fit_reach_the_model(run, table, text, wanted):
     assert "'--normalize'" in run("fit", table, "--normalize", "range", code=2).output
 
 
+@pytest.mark.parametrize("form", ["ovr", "ovo", "joint"])
+def test_form_of_several_classes_reaches_the_model(run, table, form):
+    call = ["fit", table, *KERNELS, "--multi-class", form, "-q"]
+    run(*call, "--target", "shop")
+    model = load("model.kw")
+    assert (model.multi_class_, len(model.classes_)) == (form, 6)
+    lines = run("predict", "model.kw", table).output.splitlines()
+    assert len(lines) == 122  # two lines of header
+    call[call.index(form)] = "pairs"
+    assert "'--multi-class'" in run(*call, "--target", "shop", code=2).output
+
+
 def test_model_has_no_intercept_on_request(run, table):
     call = ["fit", table, "--target", "back", *KERNELS, "--no-intercept", "-q"]
     run(*call, "--save-config", "fit.toml")

@@ -80,6 +80,11 @@ model_options = with_options(
         type=click.Choice(["balanced"]),
         help="Weight classes inversely to their frequency.",
     ),
+    click.option(
+        "--multi-class",
+        type=click.Choice(["auto", "ovr", "ovo", "joint"]),
+        help="Several classes: each against the rest, in pairs, or in one problem.",
+    ),
     click.option("--no-intercept", is_flag=True, help="Leave out the intercept of the model."),
     click.option("--tol", type=float, help="Relative duality gap at which to stop."),
     click.option("--max-time", type=float, help="Seconds after which to stop with a warning."),

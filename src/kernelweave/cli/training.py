@@ -203,8 +203,8 @@ def _norm(value: Any) -> float:
 
 def make_estimator(options: Options, data: Data) -> Any:
     """Return the estimator for the options and the data."""
-    chosen = {name: options[name] for name in ("loss", "class_weight", "tol", "max_time")}
-    chosen |= {"C": options["cost"]}
+    names = ("loss", "class_weight", "multi_class", "tol", "max_time")
+    chosen = {name: options[name] for name in names} | {"C": options["cost"]}
     chosen["norm"] = None if options["norm"] is None else _norm(options["norm"])
     parameters = {name: value for name, value in chosen.items() if value is not None}
     if options["normalize"] is not None:
