@@ -1,7 +1,8 @@
 """Working sets of examples of several classes, for the multi-class hinge loss.
 
 Each iteration takes the examples that contribute most to the duality gap and solves their dual
-problem in the core (`core/solvers/class_block.h`), all classes at once. The sums of alphas over
+problem in the core (`core/solvers/class_block.h`), all classes at once. If the kernel is
+ill-conditioned, interior points take over after many passes. The sums of alphas over
 examples and over classes do not change, so that every iterate is feasible.
 """
 
@@ -19,6 +20,8 @@ from ...problem.problem import Problem
 from ..certifier import Certifier
 from ..result import Result
 from ..run import Run
+from .class_interior_points import class_interior_points
+from .working_sets import Pauses
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,14 @@ class ClassSetsTuning:
     accuracy : a working set is solved to this fraction of its gap,
     end : or to this fraction of the tolerance, if that is larger.
     passes : maximum number of passes over a working set.
+    direct : largest number of dual variables for which interior points take over from passes that
+        were not enough: a dense system of 8 MB.
     """
 
     accuracy: float = 0.1
     end: float = 0.5
     passes: int = 1000
+    direct: int = 1000
 
 
 @dataclass(frozen=True)
@@ -52,13 +58,14 @@ class ClassSets:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        certifier, iterations = Certifier(problem, engine), 0
+        certifier, pauses, iterations = Certifier(problem, engine), Pauses(), 0
         while True:
             certificate = certifier.certify(weights)
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
-            self._improve(class_risk(problem), engine, weights, certificate, certifier.F, run)
+            risk = class_risk(problem)
+            self._improve(risk, engine, weights, certificate, certifier.F, run, pauses)
             run.notify(engine.alpha, weights)
             iterations = 1
 
@@ -70,6 +77,7 @@ class ClassSets:
         certificate: Certificate,
         F: np.ndarray,
         run: Run,
+        pauses: Pauses,
     ) -> None:
         """Solve the problem of the examples with the largest gaps."""
         tuning, bias = self.tuning, np.array(certificate.bias, dtype=float)
@@ -79,8 +87,9 @@ class ClassSets:
         some = some[risk.costs[some] > 0]
         wanted = max(tuning.accuracy * gaps[some].sum(), tuning.end * run.tol * certificate.scale)
         found, outputs = alpha[:, some].copy(), table[:, some].copy()
-        _core.solve_classes(
-            engine.block(some, weights),
+        kernel = engine.block(some, weights)
+        passes = _core.solve_classes(
+            kernel,
             risk.codes[some],
             risk.costs[some],
             risk.has_intercept,
@@ -90,6 +99,18 @@ class ClassSets:
             outputs,
             bias,
         )
+        if passes == tuning.passes and found.size <= tuning.direct and pauses.is_over():
+            better = class_interior_points(
+                kernel,
+                risk.own[:, some],
+                risk.costs[some],
+                risk.has_intercept,
+                tuning.accuracy * tuning.end * run.tol * certificate.scale,
+                found,
+                outputs,
+            )
+            pauses.note(better is not None)
+            found = found if better is None else better
         changed = np.nonzero(found != alpha[:, some])
         engine.change(changed[0] * table.shape[1] + some[changed[1]], found[changed])
 
