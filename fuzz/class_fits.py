@@ -45,7 +45,7 @@ def estimator(c: Choices) -> Any:
     if form == "ovr":
         known = kw.losses.get(loss, "classifier")
         parameters["solver"] = solver(c, parameters["norm"], known, shared is True)
-    return kw.MKLClassifier(
+    model = kw.MKLClassifier(
         **parameters,
         C=c.power(-2, 3),
         tol=c.power(-5, -2),
@@ -55,6 +55,9 @@ def estimator(c: Choices) -> Any:
         fit_intercept=not c.chance(0.2),
         max_iter=c.usual(None, [1, 3], 0.05),
     )
+    if form == "ovr":
+        return model
+    return model.set_params(calibrate=c.pick([None, None, None, "sigmoid", "isotonic"]))
 
 
 def classes(c: Choices, n: int) -> np.ndarray:

@@ -185,11 +185,11 @@ def predictions(model: Any, X: Any) -> dict[str, np.ndarray]:
     found = {"decisions": model._decide(X)}
     if isinstance(model, kw.MKLClassifier):
         found["classes"] = np.asarray(model.classes_)
-    if hasattr(model, "predict_proba") and not model._in_pairs:
+    if hasattr(model, "predict_proba"):
         found["probabilities"] = model.predict_proba(X)
     if hasattr(model, "predict_interval"):
         found["intervals"] = model.predict_interval(X, 0.2)
-    if isinstance(model, kw.MKLSurvival):
+    if isinstance(model, kw.MKLSurvival) and model.loss == "cox":
         curves = model.predict_survival_function(X)
         found["survival"] = np.array([curve.y for curve in curves])
         found["times"] = np.array([curve.x for curve in curves])

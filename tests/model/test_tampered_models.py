@@ -16,12 +16,13 @@ from kernelweave.model.files.kw import DOCUMENT
 
 pd = pytest.importorskip("pandas")
 
-INPUTS = 100  # for each of fifteen models: more than 1,000 in all
+INPUTS = 100  # for each of eighteen models
 FACTORS = (-1.0, 0.0, 0.5, 0.9, 1.1, 2.0, 1e6)
 DIFFERENT = 1e-4  # a decision value that is altered by this fraction of their largest size
 MODELS = ("classes", "merged", "three classes", "shared", "one class", "sequences", "pairs",
           "table", "sigmoid", "isotonic", "jackknife+", "survival",
-          "joint logistic", "joint hinge")  # fmt: skip
+          "joint logistic", "joint hinge", "calibrated pairs", "calibrated joint classes",
+          "ranking")  # fmt: skip
 
 
 @functools.cache
@@ -56,6 +57,12 @@ def fitted(name):
         "joint logistic": (MKLClassifier(kernels, multi_class="joint", loss="logistic"),
                            X, np.arange(30) % 3, other),
         "joint hinge": (MKLClassifier(kernels, multi_class="joint"), X, np.arange(30) % 3, other),
+        "calibrated pairs": (MKLClassifier(kernels, multi_class="ovo", calibrate="sigmoid"),
+                             X, np.arange(30) % 3, other),
+        "calibrated joint classes": (
+            MKLClassifier(kernels, multi_class="joint", calibrate="sigmoid"),
+            X, np.arange(30) % 3, other),
+        "ranking": (MKLSurvival(kernels, loss="ranking"), X, times, other),
         "substrings": (MKLClassifier(Substring(0.5)), texts[:30], y, texts[30:]),
     }  # fmt: skip
     model, X, y, other = models[name]
