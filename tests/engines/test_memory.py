@@ -32,7 +32,7 @@ def test_error_states_the_memory_needed(monkeypatch):
     check_memory(1_000_000, 100)
 
 
-@pytest.mark.parametrize("solver", ["mwu", "gradient"])
+@pytest.mark.parametrize("solver", ["simplemkl", "gradient"])
 def test_solvers_that_keep_all_outputs_refuse(solver, data, little):
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver=solver)
     with pytest.raises(ValueError, match="3,000 kernels on 200 examples need"):
@@ -44,14 +44,12 @@ def test_a_sample_of_the_kernels_needs_less(data, little, monkeypatch):
     for solver in ("skm", "auto", "cutting-plane"):
         model = MKLClassifier(FAMILY, norm=1, solver=solver).fit(*data)
         assert model.duality_gap_ <= 1e-3
-    monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
-    monkeypatch.setattr("kernelweave.optimization.methods.mwu.FIRST", 500)
     settings = {"loss": "squared_hinge", "normalize": "unit", "tol": 0.1}
     assert MKLClassifier(FAMILY, norm=1, solver="mwu", **settings).fit(*data).duality_gap_ <= 0.1
 
 
 def test_mwu_samples_beyond_memory_are_refused(data, little, monkeypatch):
-    monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.FIRST", 2000)
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver="mwu")
     with pytest.raises(ValueError, match="2,000 kernels on 200 examples need"):
         model.fit(*data)

@@ -6,6 +6,7 @@ from kernel_cases import dense, training_set
 from mkl_cases import begin
 from scipy.linalg import expm
 from scipy.optimize import linprog
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, kernels, losses, norms, verify
 from kernelweave.common.core import _core
@@ -104,10 +105,17 @@ def test_large_exponents_do_not_overflow(rng):
     problem, engine = make(rng)
     game = Game(problem, engine)
     game.play(1.0)
-    gentle = game._weights(19.0 / game.longest)
-    assert np.isfinite(game._weights(1e6)).all()
-    assert game._weights(1e6).max() > 0.99
-    np.testing.assert_allclose(gentle, game._weights(20.5 / game.longest), atol=0.05)
+
+    def weights(rate):
+        game.update_weights(rate)
+        return game.mu
+
+    assert np.isfinite(weights(1e6)).all()
+    assert weights(1e6).max() > 0.99
+    np.testing.assert_allclose(
+        weights(19.0 / game.longest), weights(20.5 / game.longest), atol=0.05
+    )
+    np.testing.assert_allclose(weights(0.0), weights(1e-9), rtol=1e-6)
 
 
 @pytest.mark.parametrize("scaling", ["unit", "trace"])
@@ -189,6 +197,31 @@ def test_hinge_and_hard_margin_are_solved(C, intercept, rng):
         assert np.all(y * model.decision_function(X) >= 1 - 1e-9)
 
 
+def test_default_continues_until_a_hard_margin_is_certified(rng):
+    X, y = separated(np.random.default_rng(0), n=300)
+    same = {"norm": 1, "C": np.inf, "fit_intercept": False, "normalize": "unit", "tol": 0.05}
+    with pytest.warns(ConvergenceWarning, match="eps=0.1 allows"):
+        MKLClassifier(FAMILY, solver=MWU(eps=0.1), **same).fit(X, y)
+    model = MKLClassifier(FAMILY, solver="mwu", **same).fit(X, y)
+    assert model.duality_gap_ <= 0.05
+    assert verify(model, X, y).agree
+
+
+def test_continued_games_begin_with_the_mean_of_their_rounds(rng):
+    problem, engine = make(rng)
+    game = Game(problem, engine)
+    for _ in range(30):
+        game.play(1.0)
+    engine.move_to(*engine.snapshot().scaled(0.1))
+    s, ridge_part = game.s.copy(), game.ridge_part
+    again = Game(problem, engine, played=30)
+    assert again.rounds == 30
+    np.testing.assert_allclose(again.s, s)
+    assert again.ridge_part == pytest.approx(ridge_part)
+    again.update_weights(1.0)
+    np.testing.assert_allclose(again.mu, game.mu)
+
+
 def test_rounds_of_the_hinge_respect_the_bounds(rng):
     problem, engine = make(rng)
     C = np.linspace(0.5, 2.0, engine.n)
@@ -255,7 +288,7 @@ def test_core_refuses_coefficients_of_another_length(rng):
 @pytest.mark.parametrize("weights", [None, tuple(np.linspace(0.5, 2.0, 40))])
 def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.methods.mwu.FIRST", 4)
-    monkeypatch.setattr("kernelweave.optimization.methods.mwu.ENTER", 4)
+    monkeypatch.setattr("kernelweave.optimization.methods.sifting.ENTER", 4)
     X = rng.normal(size=(60, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
@@ -274,8 +307,8 @@ def test_sifting_is_chosen_by_cost():
     """A few kernels are cached however many examples there are, many kernels are sifted."""
     mwu = MWU(eps=0.1)
     assert not mwu.streams(3, 50_000)
-    assert not mwu.streams(12_000, 208)
-    assert mwu.streams(30_000, 208)
+    assert not mwu.streams(1200, 208)
+    assert mwu.streams(12_000, 208)
     assert mwu.streams(10**6, 208)
     assert not MWU(eps=0.9).streams(30_000, 400)  # few rounds: a pass over all pairs costs more
     sizes = [mwu.streams(M, 208) for M in range(1000, 60_000, 1000)]

@@ -252,9 +252,8 @@ def test_sample_of_some_kernels_has_the_largest_norms_and_a_feasible_alpha(case,
     problem, X = case(losses.SquaredHinge(), NORMS[1])
     engine, run = streamed(X), Run.start(1e-3)
     weights = begin(problem, engine)
-    weights, chosen = among_some(
-        SOLVERS["newton"].solve, problem, engine, weights, run, np.array([4, 7])
-    )
+    one = sifting.Sifting(SOLVERS["newton"].solve)
+    weights, chosen = among_some(one, problem, engine, weights, run, np.array([4, 7]))
     some = np.union1d(sifting.spread(np.arange(M), M // 3), [4, 7])
     assert np.isin(chosen, some).all()
     assert np.isin(np.flatnonzero(weights), chosen).all()

@@ -38,6 +38,9 @@ class Game:
     total : float, optional
         Sum of |alpha| to which its bounds refer: a_i is at most (hi_i - lo_i) / total. Not used if
         alpha has no bounds.
+    played : int
+        Number of rounds of an earlier game, which the engine's alpha is the result of. It counts as
+        the mean of these rounds. 0 begins at alpha = 0. Not used if alpha has bounds.
 
     Attributes
     ----------
@@ -64,6 +67,7 @@ class Game:
         before: Game | None = None,
         examples: np.ndarray | None = None,
         total: float = np.inf,
+        played: int = 0,
     ):
         self.problem, self.engine, self.examples = problem, engine, examples
         self.cost = problem.norm.costs(engine.n_kernels)
@@ -81,13 +85,15 @@ class Game:
         if before is not None:
             self._continue(before)
             return
-        engine.move_to(np.zeros(engine.n))
-        self.s = np.zeros(engine.n_kernels)
-        self.ridge_part = 0.0
-        self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
+        size = float(np.abs(engine.alpha).sum())
+        self.rounds = 0 if self.bounded or not size else played
+        engine.move_to(engine.alpha * (self.rounds / size if self.rounds else 0.0))
+        self.s = engine.quadratic() / self.cost
+        self.ridge_part = float(self.ridge @ engine.alpha**2)
+        self.longest, self.step = 0.0, 0.0
         if problem.norm.is_fixed:
             self.mu = problem.norm.best(self.s)
-        self.rounds, self.longest, self.step = 0, 0.0, 0.0
+        self.update_weights(0.0)
 
     def _continue(self, other: Game) -> None:
         """Copy the state of another game with the same kernels."""
@@ -144,7 +150,7 @@ class Game:
         self.rounds += 1
         largest = float(((after - before) / self.cost).max())
         self.step = largest + float(self.ridge[chosen] @ delta**2)
-        self.mu = self._weights(rate)
+        self.update_weights(rate)
 
     def _filled(self, side: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the k examples that a round selects on a side, and the increase of their a.
@@ -180,17 +186,24 @@ class Game:
         change = np.clip(np.log(wanted / self.total), -1.0, 1.0)
         self.total = min(self.total * float(np.exp(length * change)), self.largest_total)
 
-    def _weights(self, rate: float) -> np.ndarray:
-        """Return mu, shape (M,), without overflow; weights of poor kernels may underflow."""
+    def update_weights(self, rate: float) -> None:
+        """Set mu for a learning rate, without overflow; weights of poor kernels may underflow.
+
+        Parameters
+        ----------
+        rate : float
+        """
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
         if self.problem.norm.is_fixed:
-            return self.mu
+            return
+        if rate * self.longest == 0.0:
+            self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)  # the limit of small rates
+            return
         # 2 sinh(x) = exp(x) (1 - exp(-2 x)), here divided by the largest exp(x).
         sinh = np.exp(rate * (length - self.longest)) * -np.expm1(-2 * rate * length)
         mu = sinh / np.maximum(length, 1e-300) / self.cost
-        scaled: np.ndarray = mu / (mu @ self.cost)
-        return scaled
+        self.mu = mu / (mu @ self.cost)
 
     def theta(self) -> np.ndarray:
         """Return the weights of the problem, shape (M,)."""

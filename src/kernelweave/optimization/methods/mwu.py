@@ -55,7 +55,7 @@ from ..solver import Solver
 from .alignment import Aligned
 from .base import Method
 from .game import Game
-from .sifting import Sifting, spread
+from .sifting import MANY, Sifting, among_some, spread
 
 CERTIFICATES = 40  # number of certificates in a run
 LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
@@ -66,10 +66,12 @@ EPS = 0.1  # largest accuracy by default
 LEAST_TOL = 0.01  # smallest tolerance that the default accuracy aims at
 EPS_OF_TOL = 2.0  # accuracy relative to the tolerance: gaps end at about half of eps, or above
 # Sifting, if kernels are streamed.
-FIRST = 2000  # kernels in the first sample
-ENTER = 1000  # kernels that join the sample after a pass over all of them
-MAX_PASSES = 4  # passes over all kernels
+FIRST = 300  # kernels in the first sample
+MAX_PASSES = 10  # passes over all kernels
+KEPT = 0.5  # weight of a game in the next one with more kernels; 1 continues it, 0 starts anew
 EARLY_TOL = 0.03  # gap to which a sample is solved while kernels are missing
+INNER_TOL = 0.9  # gap to which the last sample is solved, relative to the tolerance
+SAMPLE, MORE_ROUNDS = 500, 2.5  # typical number of kernels in a round, and of rounds in all games
 
 
 @registered("MWU")
@@ -81,8 +83,8 @@ class MWU(Method):
     ----------
     eps : float in (0, 1), optional
         Accuracy. A run ends after at most 8 rho^2 log(n) / eps^2 rounds, whatever its gap is. The
-        default is twice `tol`, but at most 0.1. A `tol` below 0.01 takes too many rounds; then the
-        default is 0.1.
+        default is twice `tol`, but at most 0.1, and then half of it if the gap is still above
+        `tol`. A `tol` below 0.01 takes too many rounds; then the default is 0.1.
     scaling : {"value", "unit", "trace"}, default "value"
         Unit of the learning rate: the value of the game, the largest diagonal element of the
         kernels, or, as printed in the paper, their mean trace.
@@ -158,9 +160,8 @@ class MWU(Method):
     def streams(self, M: int, n: int) -> bool:
         """Return whether M kernels on n examples are sifted, which costs less or fits in memory.
 
-        A round reads and updates the outputs of all kernels. With sifting these are the kernels of
-        a sample, in a game after each pass, and a pass costs the kernel values of all pairs of
-        support vectors.
+        A round reads and updates the outputs of all kernels, with sifting those of a sample. A pass
+        over all kernels costs the kernel values of all pairs of support vectors.
 
         Parameters
         ----------
@@ -176,8 +177,7 @@ class MWU(Method):
         if 8 * M * n > LARGE:
             return True
         rounds = 8 / self.accuracy() ** 2 * math.log(max(n, 2))
-        played = MAX_PASSES * FIRST + ENTER * MAX_PASSES * (MAX_PASSES - 1) // 2
-        sifted = rounds * n * played + MAX_PASSES * M * min(n, 2 * rounds) ** 2
+        sifted = MORE_ROUNDS * rounds * n * SAMPLE + MAX_PASSES * M * min(n, 2 * rounds) ** 2
         return sifted < rounds * n * M
 
     @property
@@ -296,10 +296,14 @@ class MWURounds:
     parameters : MWU
     in_batches : bool
         Whether several rounds are played on a local batch, since the examples are remote.
+    played : int
+        Number of rounds of an earlier game, whose result is the engine's alpha and which is
+        continued; 0 for a new game. Not used if alpha has bounds.
     """
 
     parameters: MWU
     in_batches: bool = False
+    played: int = 0
 
     @property
     def when_stopped(self) -> str:
@@ -307,16 +311,15 @@ class MWURounds:
         return self.parameters.when_stopped
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Solve a problem; the result does not depend on the start.
+        """Solve a problem; a new game does not depend on the start.
 
         Raises
         ------
         ValueError
             If the margin is hard and no model without errors was found.
         """
-        eps = self.parameters.accuracy(run.tol)
-        for game, rounds in self._games(problem, engine, eps):
-            most = min(rounds, run.budget.iterations_left or rounds)
+        for game, eps, rounds in self._games(problem, engine, run.tol):
+            most = min(rounds, game.rounds + (run.budget.iterations_left or rounds))
             certificate = self._play(game, eps, most, run)
             if run.budget.spent or (certificate.finite and run.converged):
                 break
@@ -329,17 +332,26 @@ class MWURounds:
         engine.move_to(*engine.snapshot().scaled(game.scale))
         return run.result(certificate, engine.alpha, game.theta())
 
-    def _games(self, problem: Problem, engine: Engine, eps: float) -> Iterator[tuple[Game, int]]:
-        """Yield games and the number of their rounds: one, or several if alpha has bounds."""
-        game = Game(problem, engine)
-        rounds = self.parameters.rounds(game, eps)
+    def _games(
+        self, problem: Problem, engine: Engine, tol: float
+    ) -> Iterator[tuple[Game, float, int]]:
+        """Yield games, their accuracy and the number of their rounds.
+
+        Bounds of alpha require several games. Without them one game is played, which continues with
+        half of the default accuracy if that did not suffice.
+        """
+        mwu = self.parameters
+        game, eps = Game(problem, engine, played=self.played), mwu.accuracy(tol)
+        rounds = mwu.rounds(game, eps)
         if not game.bounded:
-            yield game, rounds
+            yield game, eps, rounds
+            if mwu.eps is None and tol >= LEAST_TOL:
+                yield game, eps / 2, mwu.rounds(game, eps / 2)
             return
         total = 0.5 * game.largest_total
         for halvings in (EPOCHS, *range(EPOCHS, 0, -1)):
             game = Game(problem, engine, total=total)
-            yield game, max(1, rounds // 2**halvings)
+            yield game, eps, max(1, rounds // 2**halvings)
             total = game.total
 
     def _play(self, game: Game, eps: float, rounds: int, run: Run) -> Certificate:
@@ -347,6 +359,7 @@ class MWURounds:
         mwu, engine = self.parameters, game.engine
         updates = 0
         rate, unit = mwu.rate(game, eps), game.unit(mwu.scaling)
+        game.update_weights(rate(game))
         while True:
             before = game.rounds
             batch = game.batch() if self.in_batches else game
@@ -372,6 +385,8 @@ class MWURounds:
 class SiftedMWU:
     """Multiplicative weight updates on a growing set of kernels.
 
+    The game on a larger set begins with the alpha of the last one.
+
     Parameters
     ----------
     parameters : MWU
@@ -386,13 +401,20 @@ class SiftedMWU:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem; the result does not depend on the start."""
-        first = spread(np.arange(engine.n_kernels), FIRST)
-        mwu = self.parameters
-        rounds = MWURounds(replace(mwu, eps=mwu.accuracy(run.tol)))
-        sifting = Sifting(rounds.solve, _evenly_spaced, max_passes=MAX_PASSES, early_tol=EARLY_TOL)
-        return sifting.solve(problem, engine, weights, run, first)
+        mwu, tol, played = self.parameters, run.tol, 0
 
+        def continued(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+            nonlocal played
+            parameters = replace(mwu, eps=mwu.accuracy(max(tol, run.tol)))
+            kept = int(KEPT * played)
+            result = MWURounds(parameters, played=kept).solve(problem, engine, weights, run)
+            played = kept + result.n_iter
+            return result
 
-def _evenly_spaced(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return about `ENTER` of the kernels that violate their KKT condition, evenly spaced."""
-    return spread(kernels, ENTER)
+        sifting = Sifting(
+            continued, max_passes=MAX_PASSES, early_tol=EARLY_TOL, inner_tol=INNER_TOL
+        )
+        chosen = spread(np.arange(engine.n_kernels), FIRST)
+        if engine.n_kernels >= MANY:
+            weights, chosen = among_some(sifting, problem, engine, weights, run, chosen)
+        return sifting.solve(problem, engine, weights, run, chosen)

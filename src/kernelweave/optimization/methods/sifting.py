@@ -71,6 +71,8 @@ class Sifting:
         Maximum number of passes over all kernels.
     early_tol : float
         Gap to which a sample is solved while the gap of all kernels is larger.
+    inner_tol : float
+        Gap to which the last sample is solved, relative to the tolerance.
     """
 
     on_sample: Solve
@@ -78,6 +80,7 @@ class Sifting:
     enough: Callable[[Result, float], bool] = lambda result, excess: True
     max_passes: float = np.inf
     early_tol: float = EARLY_TOL
+    inner_tol: float = INNER_TOL
 
     def solve(
         self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, chosen: np.ndarray
@@ -98,7 +101,7 @@ class Sifting:
         -------
         Result
         """
-        last = INNER_TOL * run.tol
+        last = self.inner_tol * run.tol
         tol, best = max(last, self.early_tol), None
         while True:
             observe = of_kernels(run.observe, chosen, engine.n_kernels)
@@ -148,7 +151,7 @@ class SiftedKernels:
         if len(likely) == len(weights):  # not a warm start with sparse weights
             weights, likely = first_guess(solve, problem, engine, run, MOST_FOR_STEPS)
             if len(weights) >= MANY:
-                weights, likely = among_some(solve, problem, engine, weights, run, likely)
+                weights, likely = among_some(Sifting(solve), problem, engine, weights, run, likely)
         return Sifting(solve).solve(problem, engine, weights, run, likely)
 
 
@@ -200,7 +203,7 @@ def first_guess(
 
 
 def among_some(
-    solve: Solve,
+    sifting: Sifting,
     problem: Problem,
     engine: Engine,
     weights: np.ndarray,
@@ -213,8 +216,7 @@ def among_some(
 
     Parameters
     ----------
-    solve : callable
-        Solves p = 1 on a sample, whose outputs are cached.
+    sifting : Sifting
     problem : Problem
     engine : StreamedEngine
     weights : ndarray of shape (M,)
@@ -234,7 +236,7 @@ def among_some(
     part, small = _streamed(engine).among(some), replace(problem, norm=problem.norm.among(some))
     inner = run.unobserved(run.tol, run.budget.iterations_left)
     first = np.searchsorted(some, chosen)
-    result = Sifting(solve).solve(small, part, weights[some], inner, first)
+    result = sifting.solve(small, part, weights[some], inner, first)
     run.budget.used += result.n_iter
     engine.move_to(result.alpha)
     height = part.quadratic() / small.norm.costs(len(some))
