@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 import kernelweave
 from kernelweave import MKLClassifier, MKLClassifierCV, verify
 from kernelweave.engines.class_pairs import class_pairs
+from kernelweave.estimators.multi_class import warn_of_large_rest
 from kernelweave.estimators.one_vs_one import class_scores, warn_of_many
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Lp
@@ -275,6 +276,15 @@ class TestBadInput:
             warn_of_many(np.arange(501))
         model = MKLClassifier(RBF(0.1), norm=Lp(2)).fit(X[:400], np.arange(400) // 2 % 101)
         assert model.multi_class_ == "ovr"
+
+
+def test_memory_of_many_classes_against_the_rest_is_stated():
+    with pytest.warns(UserWarning, match="10,000 classes on 20,000 examples.*about 10 GB"):
+        warn_of_large_rest(np.arange(10_000), 20_000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_large_rest(np.arange(1000), 10_000)
+        warn_of_large_rest(np.arange(2), 10**9)
 
 
 def test_scores_are_votes_and_squashed_sums():

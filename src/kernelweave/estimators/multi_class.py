@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import losses
 from ..common.types import Data
+from ..common.warnings import warn
 from ..kernels.vector.base import VectorKernel
 from ..kernels.vector.linear import Linear
 from .joint_classes import RISKS, warn_of_large
@@ -17,6 +18,8 @@ from .parameters import is_auto
 if TYPE_CHECKING:
     from .classifier import BaseClassifier
 
+LARGE = 50_000_000  # dual variables from which on a fit against the rest warns about its memory
+BYTES = 52  # memory of a dual variable, from the peak of fits of 1,500 and 3,000 classes
 MANY_CLASSES = 100  # above, multi_class="auto" does not train all pairs
 
 
@@ -40,6 +43,7 @@ def form_of(
         If another parameter is incompatible with ``multi_class``.
     """
     if len(classes) < 3 or model.multi_class == "ovr":
+        warn_of_large_rest(classes, len(codes))
         return "ovr"
     if model.multi_class == "joint":
         _check_joint(model, costs)
@@ -47,10 +51,24 @@ def form_of(
         return "joint"
     absent = classes[np.bincount(codes, costs > 0) == 0]
     if is_auto(model.multi_class) and (len(absent) > 1 or not _suits_pairs(model, classes, X)):
+        warn_of_large_rest(classes, len(codes))
         return "ovr"
     _check_pairs(model, absent)
     warn_of_many(classes)
     return "ovo"
+
+
+def warn_of_large_rest(classes: np.ndarray, n: int) -> None:
+    """Warn if one against the rest has so many dual variables that they fill the memory."""
+    count = len(classes)
+    if count > 2 and count * n > LARGE:
+        warn(
+            f"multi_class='ovr' trains {count:,} classes on {n:,} examples, one after the other, "
+            f"and keeps {count * n:,} dual variables, which take about "
+            f"{BYTES * count * n / 1e9:.0f} GB; merge rare classes, or train on a part of the "
+            "examples",
+            UserWarning,
+        )
 
 
 def _suits_pairs(model: BaseClassifier, classes: np.ndarray, X: Data) -> bool:
