@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 
 from kernelweave import MKLClassifier, MKLClassifierCV
 from kernelweave.engines import StackedEngine
-from kernelweave.kernels import RBF, Linear, Polynomial
+from kernelweave.kernels import RBF, GappedKmer, Linear, Polynomial, Spectrum, WeightedDegree
 
 FAMILY = [Linear(), RBF([0.01, 0.1, 1.0]), Polynomial(2, 0.1)]
 
@@ -80,3 +80,37 @@ def test_weights_of_zero_come_back_along_a_path(cancer):
     assert used[1] - used[0] or used[2] - used[1]  # some kernel is needed that was not before
     expected = [model.decision_function(X[60:]).sum() for model in alone]
     np.testing.assert_allclose(search.scores_[0, :, 0], expected, rtol=1e-3, atol=1e-2)
+
+
+def test_values_of_few_sequences_are_cached(rng, monkeypatch):
+    X = ["".join(rng.choice(list("ACGT"), 20)) for _ in range(40)]
+    for kernel in (Spectrum(3), GappedKmer(4, 3), WeightedDegree(3)):
+        assert StackedEngine.serves(training_set(kernel, X))
+    vectors = rng.normal(size=(40, 3))
+    assert not StackedEngine.serves(training_set(Linear(), vectors))
+    assert not StackedEngine.serves(training_set(RBF(1.0), vectors))
+    monkeypatch.setattr("kernelweave.engines.stacked.MOST_SEQUENCES", 39)
+    assert not StackedEngine.serves(training_set(Spectrum(3), X))
+
+
+def test_searches_on_sequences_equal_single_fits(rng):
+    X = np.array(["".join(rng.choice(list("ACGT"), 20)) for _ in range(60)], dtype=object)
+    y = np.array([text.count("A") > 5 for text in X])
+    folds, ways = [(np.arange(40), np.arange(40, 60))], {"normalize": "unit", "tol": 1e-7}
+
+    def outputs(model, held_out, _):
+        return float(model.decision_function(held_out).sum())
+
+    search = MKLClassifierCV(
+        Spectrum([2, 3]), norms=[2], Cs=[0.3, 3.0], cv=folds, scoring=outputs, **ways
+    )
+    search.fit(X, y)
+    assert search.plan_.engine == "stacked"
+    expected = [
+        MKLClassifier(Spectrum([2, 3]), C=C, **ways)
+        .fit(X[:40], y[:40])
+        .decision_function(X[40:])
+        .sum()
+        for C in (0.3, 3.0)
+    ]
+    np.testing.assert_allclose(search.scores_[0, :, 0], expected, rtol=1e-4, atol=1e-4)

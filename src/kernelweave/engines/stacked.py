@@ -17,6 +17,7 @@ from .costs import EngineCosts
 from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**29  # of all kernel values: half of the default `cache_mb`
+MOST_SEQUENCES = 2000  # above, products with k-mer tables cost less than the values of all pairs
 
 
 class StackedEngine(CachedOutputs):
@@ -51,7 +52,8 @@ class StackedEngine(CachedOutputs):
     def serves(training_set: TrainingSet) -> bool:
         """Return whether this engine suits: several kernels whose values fit in the cache.
 
-        Linear kernels are excluded, since their sums need no kernel values.
+        Linear kernels on vectors are excluded, since their sums need no kernel values. Kernels on
+        few sequences are served, also a single one, since their values cost more than reading.
 
         Parameters
         ----------
@@ -64,7 +66,12 @@ class StackedEngine(CachedOutputs):
         kernels, n = training_set.kernels, training_set.examples.n
         values = 8 * kernels.n_kernels * n**2
         fits = values <= min(MOST_BYTES, training_set.cache_mb * 2**20)
-        if kernels.n_kernels == 1 or not fits or kernels.is_linear:
+        if not fits:
+            return False
+        if any(isinstance(kind, str) for kind, _ in kernels.layout.sources):
+            if kernels.n_kernels == 1 or kernels.is_linear:
+                return False
+        elif n > MOST_SEQUENCES:
             return False
         return values <= LITTLE or values <= free_memory()
 

@@ -195,7 +195,7 @@ def sequence_candidates(
     """
     where = {"alphabet": alphabet, "columns": columns}
     strands = bool(alphabet.complement)
-    lengths = [3, 4, 5, 6] if strands else [1, 2, 3]
+    lengths = [4, 5, 6, 7, 8] if strands else [1, 2, 3]
     candidates: dict[str, list[Kernel]] = {}
     if strands:
         candidates["gapped k-mers"] = [Unit(GappedKmer(**where))]
