@@ -1,8 +1,8 @@
-"""Tables of docs/benchmarks.md are those of the measured results."""
+"""Tables of docs/benchmarks.md and docs/defaults.md are those of the measured results."""
 
 import json
 
-from benchmarks import page
+from benchmarks import defaults_page, page
 
 
 def test_tables_of_the_page_are_rendered_from_the_results():
@@ -20,3 +20,14 @@ def test_ratios_are_relative_to_ours():
         ours = [value for name, value in page.ratios(result).items() if "kernelweave" in name]
         assert ours[0] == 1.0
         assert len(result["columns"]) <= 6
+
+
+def test_tables_of_defaults_are_rendered_from_the_results():
+    rendered = defaults_page.render(json.loads(defaults_page.RESULTS.read_text()))
+    for name, text in rendered.items():
+        assert (defaults_page.GENERATED / name).read_text() == text
+    page_of_defaults = (defaults_page.GENERATED.parent / "defaults.md").read_text()
+    included = [name for name in rendered if f"generated/{name}" in page_of_defaults]
+    assert set(rendered) - set(included) == {"defaults_lead.md"}
+    readme = (defaults_page.GENERATED.parents[1] / "README.md").read_text()
+    assert rendered["defaults_lead.md"].strip() in " ".join(readme.split())
