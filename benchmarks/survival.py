@@ -5,8 +5,8 @@ by Harrell's concordance on the rest. Columns are imputed by medians, standardis
 +-5 on the training part; each view is divided by the square root of its width. Parameters are
 chosen inside the training part, by 3-fold concordance, from grids of two to four points or, for the
 learned views, from the default grid of `MKLSurvivalCV`. Learned views have the default kernels of
-these columns: a linear and a Laplacian kernel each. Kernels were chosen on other random splits of
-the sets in `DEVELOPMENT`, grids before that also on splits of gse7390, gbm_cs and pbc.
+these columns: a linear and a Laplacian kernel each. Kernels and grids were chosen on other random
+splits of the sets in `DEVELOPMENT`, grids before that also on splits of gse7390, gbm_cs and pbc.
 
 Limits: forests have 100 trees, and 30 on sets with more than 1,000 columns, where they would take
 longer than all other models together. The survival SVM has an RBF kernel and at most 12 Newton
