@@ -18,11 +18,11 @@ from .timing import blas_threads, in_own_process
 
 QUICK = False
 ROWS, COLUMNS, TOL = 208, 60, 0.01
-SIZES = (1_200, 4_000, 12_000, 40_000, 100_000, 1_000_000)
+SIZES = (1_200, 2_400, 4_020, 8_040, 12_000, 20_040, 30_000, 40_020, 100_020, 1_000_020)
 # "hessian" is the name of Newton steps that older versions know (`benchmarks.against`).
 SOLVERS = ("auto", "skm", "hessian", "cutting-plane", "mwu")
-MOST = 100_000  # kernels up to which every solver is run; above, `auto` alone
-ONCE = 40_000  # number of kernels from which a fit is timed once
+MOST = 50_000  # kernels up to which every solver is run; above, `auto` alone
+ONCE = 100_000  # number of kernels from which a fit is timed once
 
 
 def measured(solver: str, M: int) -> tuple[float, float, int, float]:
@@ -47,9 +47,15 @@ def measured(solver: str, M: int) -> tuple[float, float, int, float]:
     return seconds, model.duality_gap_, int(np.count_nonzero(model.weights_)), memory
 
 
-def best(solver: str, M: int, repeats: int) -> tuple[float, float, int, float]:
-    """Return the result of the fastest of several fits, each in its own process."""
-    return min(in_own_process(measured, solver, M) for _ in range(repeats))
+def best(solvers: tuple[str, ...], M: int, repeats: int) -> dict[str, tuple[float, ...]]:
+    """Return the result of the fastest fit of each solver.
+
+    Every fit has its own process; the solvers alternate.
+    """
+    rounds = [
+        {solver: in_own_process(measured, solver, M) for solver in solvers} for _ in range(repeats)
+    ]
+    return {solver: min(results[solver] for results in rounds) for solver in solvers}
 
 
 def run(settings: Settings) -> Table:
@@ -60,8 +66,9 @@ def run(settings: Settings) -> Table:
     table = Table(title, columns, notes=[note])
     for M in settings.sizes or settings.size(SIZES, (120,), SIZES[:3]):
         repeats = settings.repeats if M < ONCE else 1
-        for solver in SOLVERS[: len(SOLVERS) if M <= MOST else 1]:
-            row: list[Any] = [f"{M:,}", f"`{solver}`", *best(solver, M, repeats)]
+        solvers = SOLVERS[: len(SOLVERS) if M <= MOST else 1]
+        for solver, result in best(solvers, M, repeats).items():
+            row: list[Any] = [f"{M:,}", f"`{solver}`", *result]
             table.add(*row)
             print(*row, flush=True)
     return table
