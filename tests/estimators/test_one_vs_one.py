@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.metrics import euclidean_distances
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -276,6 +277,36 @@ class TestBadInput:
             warn_of_many(np.arange(501))
         model = MKLClassifier(RBF(0.1), norm=Lp(2)).fit(X[:400], np.arange(400) // 2 % 101)
         assert model.multi_class_ == "ovr"
+
+
+@pytest.mark.parametrize("norm", [1, 4 / 3, 2])
+def test_gap_of_shared_weights_is_that_of_kernel_matrices(wine, norm):
+    """The relative gap from fitted attributes and kernel matrices alone."""
+    X, y = wine
+    C, widths = 10.0, np.geomspace(0.001, 1.0, 6)
+    model = MKLClassifier(RBF(list(widths)), norm=norm, C=C, normalize=None, multi_class="ovo")
+    model.fit(X, y)
+    squared, theta = euclidean_distances(X, squared=True), model.weights_
+    alphas = np.zeros((3, len(y)))
+    alphas[:, model.support_] = model.dual_coef_
+    losses, constant, gains, s = 0.0, 0.0, 0.0, np.zeros(len(widths))
+    for alpha, bias, (a, b) in zip(alphas, model.intercept_, class_pairs(3), strict=True):
+        signs = (y == model.classes_[a]).astype(float) - (y == model.classes_[b])
+        assert np.all(signs * alpha >= 0)
+        assert np.all(signs * alpha <= C * np.abs(signs))
+        assert alpha.sum() == pytest.approx(0, abs=1e-9)
+        outputs = np.array([np.exp(-gamma * squared) @ alpha for gamma in widths])
+        errors = np.maximum(1 - signs * (theta @ outputs + bias), 0)
+        losses += C * errors[signs != 0].sum()
+        gains += signs @ alpha
+        constant += 2 * C * min(np.sum(signs > 0), np.sum(signs < 0))
+        s += outputs @ alpha
+    largest = s.max() if norm == 1 else np.linalg.norm(s, norm / (norm - 1))
+    primal, dual = losses + 0.5 * theta @ s, gains - 0.5 * largest
+    assert np.linalg.norm(theta, norm) <= 1 + 1e-12
+    gap = (primal - dual) / min(abs(primal), constant - dual)
+    assert gap == pytest.approx(model.duality_gap_, rel=1e-4, abs=1e-10)
+    assert gap <= model.tol
 
 
 def test_memory_of_many_classes_against_the_rest_is_stated():
