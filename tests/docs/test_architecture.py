@@ -89,3 +89,22 @@ def test_the_table_of_engines_is_complete():
     engines = {node.name for node in classes_in("engines") if node.name.endswith("Engine")}
     assert "DenseEngine" in engines
     assert engines - {"Engine"} - named == set()
+
+
+def test_every_file_of_a_room_is_listed():
+    """The table of files names the modules of each folder, and no others."""
+    table = (ROOT / "docs/architecture.md").read_text().split("## Files")[1]
+    listed: dict[str, set[str]] = {}
+    room = ""
+    for line in table.splitlines():
+        if line.startswith("| `") or line.startswith("| |"):
+            first, second = line.split("|")[1:3]
+            room = first.strip(" `/") or room
+            listed.setdefault(room, set()).update(re.findall(r"`(\w+)`", second))
+    assert "optimization/inner" in listed
+    for room, names in listed.items():
+        files = {path.stem for path in (ROOT / "src/kernelweave" / room).glob("*.py")}
+        if room == "cli":  # the table says that each command has its file
+            assert names <= files
+        else:
+            assert names | {"base", "__init__"} == files | {"base", "__init__"}, room
