@@ -109,6 +109,11 @@ class ClassSets:
                 found,
                 outputs,
             )
+            if better is not None:
+                everyone = alpha.copy()
+                everyone[:, some] = better
+                if not risk.is_feasible(everyone.ravel()):  # alphas are rounding errors of costs
+                    better = None
             pauses.note(better is not None)
             found = found if better is None else better
         changed = np.nonzero(found != alpha[:, some])
