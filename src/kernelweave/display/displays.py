@@ -253,7 +253,10 @@ class ConvergenceDisplay:
 
 
 def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[float]], str]:
-    """Return the times of the entries of each history, or their numbers, and the axis label."""
+    """Return the time in seconds of each entry of the histories, and the axis label.
+
+    If an entry has no time, all entries get the number of their iteration instead.
+    """
     if all("seconds" in entry for history in histories for entry in history):
         return [[entry["seconds"] for entry in history] for history in histories], "seconds"
     return [list(map(float, range(len(history)))) for history in histories], "iteration"

@@ -31,7 +31,8 @@ class LinearEngine(Engine):
     core : _core.LinearEngine
         The engine of the compiled core that does the work; `of` creates it.
     quick : LinearEngine, optional
-        An engine of the kernels with cheap products, such as those on short words.
+        An engine of only the kernels with cheap products, such as those on short words. Its
+        products approximate those of all kernels (`recorded`).
     """
 
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):

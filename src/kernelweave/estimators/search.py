@@ -108,7 +108,7 @@ class SearchTask(ABC):
         return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
 
     def costs(self, norm: Norm) -> np.ndarray:
-        """Return the weight of each example in statistics, shape (n,): its largest cost."""
+        """Return the largest cost of each example at C = 1, shape (n,): its weight in means."""
         # Pairs of classes have costs for their own examples only.
         posed = self.problems_of(np.arange(len(self.y)), 1.0, norm)
         largest = [one.C.reshape(one.n_outputs, -1).max(axis=0) for one in posed]

@@ -327,7 +327,15 @@ class Runs:
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()
 
     def fit(self, kind: str, number: int) -> Fit:
-        """Return the weights of one fit."""
+        """Return the kernel weights and names of one fit.
+
+        Parameters
+        ----------
+        kind : {"all", "sample", "permuted"}
+            Fit to all examples, to a bootstrap sample, or to permuted targets.
+        number : int
+            Number of the sample or permutation, part of the seed.
+        """
         numbers = {"all": 0, "sample": 1, "permuted": 2}
         rng = np.random.default_rng([self.random_state, numbers[kind], number])
         weights = np.ones(self.size) if self.sample_weight is None else self.sample_weight

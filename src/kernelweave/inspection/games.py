@@ -41,7 +41,7 @@ BLOCK_BYTES = 2**26  # memory of the factors that are computed at a time
 
 
 class NotAProductGame(ValueError):
-    """A kernel whose value is not a sum of products of one factor per column."""
+    """Raised if the value of a kernel is not a sum of products of one factor per column."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ class Term:
     factor : the constant.
     exponents : a pair (source, gamma) for each exponential exp(-gamma q).
     forms : the forms; a power repeats its form.
-    slots : positions of the vectors by which support vectors are multiplied (absent views).
+    slots : indices of the vectors, one number per example, by which the kernel is multiplied for
+        absent views.
     centred : whether the kernel is centred; with coefficients that sum to 0 this adds a constant.
     """
 

@@ -251,7 +251,7 @@ class _Words:
         return counts[:-1]
 
     def realigned(self, index: np.ndarray, counts: np.ndarray) -> _Placed:
-        """Return words at their best log-odds under a count matrix."""
+        """Return the words in `index`, each where its log-odds under a count matrix are largest."""
         total = counts.sum(axis=0)
         pseudo = PSEUDOCOUNT * total.max()
         odds = np.zeros((self.letters + 1, self.width))  # 0 beyond the end of a word

@@ -279,7 +279,7 @@ def _of_letters(
     background: object,
     outputs: tuple[object, ...] | None,
 ) -> ShapleyValues:
-    """Return the letter scores of sequences as values of positions."""
+    """Return Shapley values of the positions of sequences: the scores of their letters."""
     if background is not None:
         raise ValueError(
             "background must be None for a model of sequences: the values of letters refer to a "

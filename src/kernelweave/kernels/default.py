@@ -218,8 +218,8 @@ def _of_sequences(alphabet: object) -> list[Kernel]:
 def alphabet_of(texts: Sequence[object]) -> Any:
     """Return the alphabet of strings that are biological sequences; None for other strings.
 
-    DNA and RNA sequences have 8 letters or more by the median. Proteins have 20 or more, since
-    their ambiguous codes complete the Latin alphabet; peptides without such codes have 8 or more.
+    The median length must be 8 or more. It must be 20 or more for proteins with ambiguous codes,
+    since all letters from A to Z are then allowed, and short words would be taken for proteins.
     """
     known = [text.upper() for text in texts if isinstance(text, str)]
     if not known:

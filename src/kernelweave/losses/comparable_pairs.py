@@ -147,13 +147,14 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Partners:
-    """Entries of all node lists of a tree: earlier events, or later examples, with partners.
+    """The k earlier events in all lists of a tree, or the later examples, with their partners.
 
     Attributes
     ----------
     example : ndarray of shape (k,)
+        Index of the example of each entry.
     start, end : ndarrays of shape (k,)
-        Range of the partners of each, among all those of the other kind.
+        The partners of an entry are entries start to end - 1 of the other kind.
     """
 
     example: np.ndarray

@@ -24,9 +24,9 @@ class Block(Norm):
 
     Notes
     -----
-    The primal term is 1/2 (sum_m ||w_m||^q)^(2/q). It does not depend on theta: every theta >= 0 is
-    feasible and only defines w_m. The dual term is 1/2 (sum_m s_m^r)^(1/r) with
-    r = q / (2 (q - 1)). At the optimum theta = best(s), where::
+    The primal term is 1/2 (sum_m ||w_m||^q)^(2/q). It depends on theta only through
+    w_m = theta_m sum_i alpha_i psi_m(x_i), and every theta >= 0 is feasible. The dual term is
+    1/2 (sum_m s_m^r)^(1/r) with r = q / (2 (q - 1)). At the optimum theta = best(s), where::
 
         theta_m = (||w_m|| / (sum_k ||w_k||^q)^(1/q))^(2 - q) = (s_m / dual(s))^(r - 1).
 

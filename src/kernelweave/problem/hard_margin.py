@@ -4,10 +4,11 @@
     D:  max over alpha          sum_i |alpha_i| - 1/2 ||s||_dual  with y_i alpha_i >= 0
 
 With the hinge loss the dual value of an alpha does not depend on C, which only bounds alpha. So a
-soft-margin solution whose alphas stay below their bounds solves the hard-margin problem, and every
-soft-margin alpha bounds its optimum from below. A model whose smallest y_i f_i is positive becomes
-feasible when it is divided by it; that is its primal value here. `optimization.methods.hard_margin`
-solves it.
+soft-margin solution whose alphas stay below their bounds solves the hard-margin problem, and the
+dual value of every soft-margin alpha is a lower bound of the hard-margin optimum. A model whose
+smallest y_i f_i is between 0 and 1 becomes feasible when it is divided by this number. The primal
+value of such a model is that of the feasible one. `optimization.methods.hard_margin` solves the
+problem.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class HardMarginProblem(Problem):
         counts: np.ndarray,
         tau: float | None = 0.0,
     ) -> HardMarginProblem:
-        """Return the problem of targets y on the examples marked by `counts`, both of shape (n,).
+        """Return the problem of targets y on the examples with `counts` True, both of shape (n,).
 
         `tau` is 0 with an intercept and None without.
 

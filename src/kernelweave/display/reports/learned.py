@@ -124,7 +124,11 @@ def contributions(model: FittedEstimator, X: object) -> Section | None:
 
 
 def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[str], Figure]:
-    """Return the standard deviations of values, shape (n, ..., M), divided by their sum."""
+    """Return the names of the bars, and a bar chart, of the shares of M columns in the variation.
+
+    A share is the standard deviation of a column of `values`, shape (n, ..., M), divided by the sum
+    of all M.
+    """
     spread = values.reshape(-1, values.shape[-1]).std(axis=0)
     share = spread / max(float(spread.sum()), np.finfo(float).tiny)
     _, shown, share = heaviest(names, share)

@@ -132,7 +132,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def end(self, result: Result, *, done: bool) -> None:
-        """Write the final state, unless the problem is solved and it is the last one."""
+        """Write the final state, unless this problem is the last one of the fit and is solved."""
         self.done = done
         if done and self._is_last:
             return

@@ -1,15 +1,17 @@
 """Newton's method with conjugate gradients on the primal, for smooth risks.
 
-With fixed weights the primal problem of a smooth loss has a gradient and a Hessian. Write w as the
-sum of beta_i psi(x_i), so that v = K beta are its outputs. The dual point alpha = -grad R(v) is
-feasible, the gradient in w is that of beta - alpha, and the Newton step delta satisfies
+With fixed weights the primal problem of a smooth loss has a gradient and a Hessian. Write
+w = sum_i beta_i psi(x_i), so that v = K beta are its outputs. The dual point alpha = -grad R(v) is
+feasible, the gradient in w is sum_i (beta_i - alpha_i) psi(x_i), and the Newton step delta of beta
+satisfies
 
     (I + D K) delta = alpha - beta,    D the Hessian of R at v (with the best bias).
 
-Conjugate gradients in the inner product of K solve this, with one product with K for each move.
-They stop when the predicted duality gap after a full step is small enough. If r is their residual,
-this gap is 1/2 r' K r between beta and alpha, and 1/2 (K r)' D (K r) more if alpha replaces beta in
-the primal. The method is that of Lin, Weng and Keerthi (2008), with a kernel and a duality gap.
+Conjugate gradients in the inner product of K solve this, with one product with K per iteration.
+Let r be their residual. In the quadratic model the gap after a full step is 1/2 r' K r between the
+primal value of beta and the dual value of alpha, and 1/2 (K r)' D (K r) between the two values of
+alpha. Conjugate gradients stop when the sum of both is small enough. The method is that of Lin,
+Weng and Keerthi (2008), with a kernel and a duality gap.
 """
 
 from __future__ import annotations
