@@ -255,7 +255,7 @@ class ConvergenceDisplay:
 def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[float]], str]:
     """Return the time in seconds of each entry of the histories, and the axis label.
 
-    If an entry has no time, all entries get the number of their iteration instead.
+    If some entry has no time, the numbers of the iterations are returned instead of times.
     """
     if all("seconds" in entry for history in histories for entry in history):
         return [[entry["seconds"] for entry in history] for history in histories], "seconds"

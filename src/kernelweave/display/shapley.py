@@ -320,7 +320,7 @@ def _number(value: Any) -> float | None:
 
 
 def _numbers(data: np.ndarray | None, player: int) -> np.ndarray | None:
-    """Return a column as numbers, shape (n,); None if it has other values, or a single value."""
+    """Return a column as numbers, shape (n,); None if it is not numeric or is constant."""
     if data is None:
         return None
     found = [_number(value) for value in data[:, player]]

@@ -245,9 +245,11 @@ class LinearEngine(Engine):
 
 
 def quick_kernels(costs: np.ndarray) -> np.ndarray:
-    """Return the kernels with cheap products, given the costs of all, shape (M,).
+    """Return the indices of kernels with cheap products, given the costs of all, shape (M,).
 
-    These are all kernels up to the largest cost at which their total is a small fraction.
+    Kernels of equal cost, such as those on words of one length, form a group. The result is the
+    group of largest cost whose total is at most `LITTLE` of the total of all kernels. It is empty
+    if there is none.
     """
     for cost in np.unique(costs)[::-1]:
         alike = np.flatnonzero(costs == cost)

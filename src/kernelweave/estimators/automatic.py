@@ -129,7 +129,10 @@ class Trial:
 
 
 def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
-    """Return the simplest candidate that no later one beats by more than a standard error.
+    """Return the candidate that successive comparisons choose.
+
+    The first candidate is replaced by a later one if the held-out loss of the latter is lower by
+    more than one standard error of the paired differences, and so on.
 
     Parameters
     ----------
@@ -185,13 +188,16 @@ def _losses(
 
 
 def errors(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Return the misclassification of each example, shape (..., n), with a tie-breaking hinge loss.
+    """Return the misclassification loss of each example, shape (..., n).
+
+    A small multiple of the hinge loss is added to break ties.
 
     Parameters
     ----------
     values : decision values, shape (..., outputs, n).
-    targets : -1 or 1, shape (outputs, n). If each example has one 1, the outputs are classes;
-        otherwise they are labels, and the error is their mean.
+    targets : -1 or 1, shape (outputs, n). If exactly one output of every example is 1, the outputs
+        are classes, and the error is 0 or 1. Otherwise they are labels, and the error is the
+        fraction of wrong labels.
     """
     hinge = np.maximum(0.0, 1.0 - targets * values).mean(axis=-2)
     if len(targets) > 1 and np.all((targets > 0).sum(axis=0) == 1):

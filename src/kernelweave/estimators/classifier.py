@@ -422,9 +422,9 @@ class MKLClassifier(BaseClassifier):
         alignments are never interrupted. The comparison of default kernels, calibration and
         held-out contributions each have the same limit for all of their fits together.
     working_set : int or "auto"
-        Number of examples in a working set. An integer also excludes conjugate gradients, and is
-        doubled after many sets, up to the size of "auto". Ignored by the solvers "skm", "mwu" and
-        "qcqp".
+        Number of examples in a working set. With an integer, conjugate gradients are not used, and
+        the size is doubled after many working sets, up to that of "auto". Ignored by the solvers
+        "skm", "mwu" and "qcqp".
     cache_mb : float
         Size of the cache for rows of distances and dot products, in megabytes.
     n_jobs : int or None

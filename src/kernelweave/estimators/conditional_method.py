@@ -11,8 +11,8 @@ from typing import Any
 class ConditionalMethod:
     """A method that raises AttributeError on access if a check of the estimator fails.
 
-    Unlike scikit-learn's `available_if`, the error has the text of the check itself, not a general
-    text whose cause has it.
+    The AttributeError of the check is raised unchanged. scikit-learn's `available_if` raises a
+    generic one instead, and its message does not contain the reason.
 
     Parameters
     ----------

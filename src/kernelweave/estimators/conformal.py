@@ -1,8 +1,9 @@
 """Conformal prediction: sets of classes and intervals that contain the truth at a given rate.
 
-The scores come from cross-fitted decision values (see `cross_fit`). New examples are compared with
-them through the model of all examples, as in the jackknife and its K-fold version; learning with
-kernels is stable (Bousquet and Elisseeff, 2002), so that coverage is close to the level.
+Conformity scores of training examples come from cross-fitted decision values (see `cross_fit`).
+Scores of new examples come from the model that was trained on all examples, as in the jackknife and
+its K-fold version. Kernel methods are stable (Bousquet and Elisseeff, 2002): leaving out a fold
+changes predictions little. Therefore the coverage is close to the nominal level.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from ..common.numbers import as_number
 
 
 def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:
-    """Return the conformal quantile of scores, shape (...), over the last axis of (..., n).
+    """Return the conformal quantile of n scores: the ceil((n + 1) (1 - alpha))-th smallest one.
 
-    It is the ceil((n + 1) (1 - alpha))-th smallest score, and infinite if that is above n.
+    It is inf if that rank exceeds n. Quantiles of scores of shape (..., n) have shape (...).
     """
     n = scores.shape[-1]
     rank = int(np.ceil((n + 1) * (1.0 - alpha) - 1e-9))

@@ -180,7 +180,7 @@ class _Search:
     def _neighbours(
         self, model: Any, chosen: np.ndarray, usable: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """Yield the kernels after an exchange of one, the most promising first."""
+        """Yield the chosen kernels with one of them exchanged, most promising exchange first."""
         leaving = chosen[np.argsort(model.weights_, kind="stable")[:LEAVE]]
         others = np.setdiff1d(usable, chosen)
         height = self._heights(model)
@@ -189,7 +189,7 @@ class _Search:
             yield np.sort(np.append(chosen[chosen != leaves], enters))
 
     def _heights(self, model: Any) -> np.ndarray:
-        """Return s_m / c_m of all kernels at the alpha of a model, shape (M,)."""
+        """Return the squared block norms of a model divided by `Norm.costs`, shape (M,)."""
         compiled, n_jobs = self.relaxed._model.compiled, thread_count(self.estimator.n_jobs)
         with single_threaded_blas():
             examples = compiled.training(self.relaxed._checked(self.X, reset=False), n_jobs=n_jobs)

@@ -115,7 +115,7 @@ class Fit:
         return results
 
     def share(self, left: int) -> Fit:
-        """Return the fit of the next of several problems, with its share of the remaining time."""
+        """Return a copy whose deadline is an equal share of the time for the `left` problems."""
         now = time.monotonic()
         return replace(self, deadline=now + (self.deadline - now) / left)
 

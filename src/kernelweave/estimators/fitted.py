@@ -150,12 +150,16 @@ class FittedEstimator(KernelParameters):
         -------
         pandas DataFrame
             The columns are kernel (unless by view), view, output (if there are several), weight,
-            share and held_out_share. The share is the standard deviation of the contributions of
-            the kernel (or view) to the decision values, divided by the sum of these. It is large
-            for narrow kernels that memorise. The held-out share is the covariance of the
-            contributions with the targets on held-out examples, divided by the sum of these;
-            negative ones count as 0. For it the SVM is trained again on each training fold with
-            fixed kernel weights. It exists with default kernels, or if `y` is given.
+            share and held_out_share.
+
+            The share of a kernel (or view) is the standard deviation of its contributions to the
+            decision values, divided by the sum over all kernels (or views). It is large for narrow
+            kernels that overfit.
+
+            The held-out share is the covariance of the contributions with the targets on held-out
+            examples, divided by the sum over all kernels (or views). Negative covariances count as
+            0. To compute it, the SVM is trained again on each training fold
+            with fixed kernel weights. The column exists with default kernels, or if `y` is given.
         """
         check_is_fitted(self)
         added, held_out = None, getattr(self, "held_out_covariances_", None)

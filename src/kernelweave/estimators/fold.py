@@ -93,7 +93,8 @@ class FoldTrainer:
         Parameters
         ----------
         problems : list of Problem
-            The problem of each output at C = 1, with cost 0 for held-out examples, or one of all.
+            The problem of each output, or one problem of all outputs. Costs are those at C = 1,
+            and 0 for held-out examples.
         test : ndarray of shape (t,)
             Positions of the held-out examples.
         norms : sequence of Norm

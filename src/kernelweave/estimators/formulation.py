@@ -40,11 +40,11 @@ class Solution:
     results : list of Result
         One for each problem.
     problems : list of Problem
-        Those of the results on all examples, for cross-fitting; none for pairs of classes.
+        The problem of each result on all examples, for cross-fitting; empty for pairs of classes.
     engine : Engine
         The engine of the problems.
     alpha : CSR matrix of shape (n_outputs, n), optional
-        The dual variables of all examples, if each result has those of a subset only.
+        Dual variables of all examples. Given if each result is for a subset of the examples.
     """
 
     results: list[Result]
@@ -70,7 +70,7 @@ class Formulation(ABC):
     Attributes
     ----------
     targets : ndarray of shape (n,)
-        Distinguish examples: only rows with equal targets are merged.
+        One number for each example. Equal rows are merged only if these numbers are equal.
     costs : ndarray of shape (n,)
         Weights of the examples in normalisations and other statistics.
     shared : bool

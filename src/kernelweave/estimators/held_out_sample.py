@@ -71,11 +71,12 @@ def rows_of(X: Data, rows: np.ndarray) -> Any:
 
 
 def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return sampled examples, shape (k,), and the fold that holds each out, shape (k,).
+    """Return the indices of sampled examples, and the fold that holds each out, shape (k,).
 
-    Examples are sorted by their targets and dealt out, so that folds and sample are stratified.
-    The fold is -1 for the only example of a class, which always trains. Examples are None if they
-    are too few. Each has a cost in at least one of the problems.
+    Sample and folds are stratified: examples are sorted by their targets and assigned to the folds
+    in turn. Only examples with a positive cost in some problem are sampled. If a class has a single
+    example, its fold is -1: it belongs to every training set. If there are too few examples, the
+    indices are None.
     """
     counted = np.flatnonzero(np.any([problem.C > 0 for problem in problems], axis=0))
     if len(counted) < FEWEST_EXAMPLES:

@@ -1,6 +1,6 @@
 """Cross-fitting: contributions of kernels to held-out examples, at the learned kernel weights.
 
-A narrow kernel memorises: it contributes much to the decision values of training examples and
+A narrow kernel overfits: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
 weights fixed, and the contributions to the held-out examples are compared with their targets.
 With fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not

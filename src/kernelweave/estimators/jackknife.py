@@ -25,8 +25,9 @@ def leave_one_out(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the leave-one-out models of a problem with the squared loss, and their residuals.
 
-    All models are trained on the support vectors, the only examples that a fitted model stores. An
-    example without dual variable is left out already: its model is that of all support vectors.
+    All models are trained on the support vectors, the only examples that a fitted model stores. If
+    an example is no support vector, leaving it out changes nothing: its model is the one trained on
+    all support vectors.
 
     Parameters
     ----------
@@ -84,11 +85,11 @@ def jackknife_interval(
     Parameters
     ----------
     predictions : ndarray of shape (n, q)
-        Of the q leave-one-out models.
+        Predictions of the q leave-one-out models for n new examples.
     residuals : ndarray of shape (q,)
         Absolute residuals of the examples that were left out.
     alpha : float
-        Rate of errors: at most 2 alpha is guaranteed, about alpha is usual.
+        Nominal error rate. It is guaranteed to be at most 2 alpha, and is usually about alpha.
     """
     low = -threshold(residuals - predictions, alpha)
     return low, threshold(predictions + residuals, alpha)

@@ -150,8 +150,9 @@ def warn_of_many(classes: np.ndarray) -> None:
 def class_scores(values: np.ndarray, n_classes: int) -> np.ndarray:
     """Return a score of each class from the decision values of all pairs.
 
-    It is the number of pairs that the class wins, plus a third of the sum of their decision values,
-    squashed to (-1, 1), which breaks ties; as in scikit-learn's SVC.
+    The score is the number of votes of the class. Ties are broken by the sum S of its decision
+    values: S / (3 (abs(S) + 1)), which is between -1/3 and 1/3, is added. scikit-learn's SVC uses
+    the same formula.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ class PairTrainer:
         return self._solution([result], [result.alpha[part] for part in self._engine.slices])
 
     def _solution(self, results: list[Result], alphas: list[np.ndarray]) -> Solution:
-        """Return a solution of pairs on their own examples."""
+        """Return the solution of pairs whose results and alphas cover their own examples only."""
         alpha = self.pairs.spread(alphas)
         return Solution(results, [], self.fit.prepared.engine, alpha)
 

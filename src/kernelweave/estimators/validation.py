@@ -320,7 +320,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 def check_class_weights(class_weight: object, classes: np.ndarray) -> None:
     """Raise ValueError if class weights are not finite numbers >= 0.
 
-    Labels that do not occur in y raise the error too, unless all classes of y have a weight.
+    A label that does not occur in y is also an error, unless all classes of y have a weight.
     """
     if not isinstance(class_weight, dict):
         return

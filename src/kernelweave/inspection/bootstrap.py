@@ -119,11 +119,12 @@ class BootstrapWeights:
         return permutation_p_values(self.weights, self.permuted, correction)
 
     def selection_p_values(self, correction: str | None = "bonferroni") -> np.ndarray:
-        """Return p-values of how often each weight is above the mean weight, shape of `weights`.
+        """Return p-values of a binomial test of selection frequencies, shape of `weights`.
 
-        This requires no permutations. If all kernels had the same probability of a weight above
-        the mean over all kernels, the number of bootstrap samples with such a weight would be
-        binomially distributed.
+        A kernel is selected in a bootstrap sample if its weight exceeds the mean of all weights.
+        Under the null hypothesis, all kernels are selected with the same probability. The number
+        of samples that select a kernel is then binomially distributed. No permutations are
+        required.
 
         Parameters
         ----------

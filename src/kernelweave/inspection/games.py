@@ -144,7 +144,7 @@ def _read(name: str, number: int, kind: object, arguments: list[Any]) -> list[Te
 
 
 def _unit(terms: list[Term]) -> list[Term]:
-    """Return terms divided by sqrt(k(x, x) k(s, s)), a constant; raise if it is none."""
+    """Return terms divided by sqrt(k(x, x) k(s, s)); raise if that is not a constant."""
     if any(t.forms or t.slots or t.centred for t in terms):
         raise NotAProductGame("unit normalisation of a kernel whose k(x, x) is not constant")
     constant = sum(t.factor for t in terms)
@@ -330,7 +330,7 @@ class PowerGame:
 
 
 def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
-    """Yield factors and games whose weighted sum is a product of different forms.
+    """Yield (factor, game): a product of forms y_i as a weighted sum of powers (polarisation).
 
     y_1 ... y_m = sum over signs e_2, ..., e_m of (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
     """
@@ -350,7 +350,7 @@ def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
 
 @dataclass(frozen=True, eq=False)
 class _Fill:
-    """Factors and sums of each player, for pairs of rows and support vectors."""
+    """Computes the factor and the sum that each player contributes to a `PowerGame`."""
 
     kinds: dict[int, Any]
     used: np.ndarray
@@ -359,7 +359,7 @@ class _Fill:
     def __call__(
         self, game: PowerGame, tables: dict[int, tuple[np.ndarray, np.ndarray]]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return factors, and sums if there are forms, each (players, rows, support)."""
+        """Return the factors, and the sums or None without forms, each (players, rows, support)."""
         rows, support = next(iter(tables.values()))
         shape = (len(self.used), len(rows), len(support))
         exponents = np.zeros(shape)

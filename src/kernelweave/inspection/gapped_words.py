@@ -23,8 +23,9 @@ def gapped_words(
     """Return the weights of all l-mers, one array of shape (letters**l,) for each l.
 
     Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the
-    weights of its l-mers, times position weights if the kernel has them (`centre`), and without the
-    norm of the sequence if ``normalize="unit"``.
+    weights of its l-mers. If the kernel has position weights (`centre`), the weight of each l-mer
+    is multiplied by that of its position. With ``normalize="unit"`` the score is not divided by the
+    norm of the sequence.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Permutation test of kernels by their contributions to held-out examples.
 
-Weights at p = 1 add up to 1 even if no kernel predicts the targets, so that they concentrate by
-chance as much as by signal, and a test of weights loses its power as noise grows. The statistic
-here has no such constraint. Each example is predicted by a fit that has not seen it. For kernel m,
+Weights at p = 1 add up to 1 even if no kernel predicts the targets. They then concentrate on a few
+kernels by chance, so that a test of weights loses its power as noise grows. The statistic here has
+no such constraint. Each example is predicted by a model that was trained without it. For kernel m,
 z_i = (y_i - mean y) f_m(x_i) is positive if the kernel moves the prediction of example i towards
 its target, and
 

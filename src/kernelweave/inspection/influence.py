@@ -1,4 +1,4 @@
-"""The training examples with the largest parts of a decision value."""
+"""The training examples that contribute most to a decision value."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .words import fitted_model, output_of
 
 @dataclass(frozen=True, eq=False)
 class InfluentialExamples:
-    """Training examples with the largest parts of n decision values.
+    """Training examples that contribute most to each of n decision values.
 
-    The decision value of x is the sum of ``alpha_i k(x_i, x)`` over the support examples x_i, plus
-    the intercept, where k is the learned combination of kernels.
+    The decision value of x is the intercept plus the sum of the contributions
+    ``alpha_i k(x_i, x)`` of the support vectors x_i, where k is the learned combination of kernels.
 
     Attributes
     ----------
     indices : array of shape (n, k)
-        Positions in the training data, those with the largest absolute parts first; -1 where
-        there are fewer support examples.
+        Positions in the training data, largest absolute contribution first; -1 where there are
+        fewer than k support vectors.
     contributions : array of shape (n, k)
-        The part ``alpha_i k(x_i, x)`` of each; 0 where there is no example.
+        The contribution ``alpha_i k(x_i, x)`` of each; 0 where the index is -1.
     rest : array of shape (n,)
-        Sum of the parts of all other support examples.
+        Sum of the contributions of all other support vectors.
     intercept : float
 
     Examples
@@ -57,14 +57,14 @@ class InfluentialExamples:
 def influential_examples(
     model: Any, X: Any, k: int = 10, *, target: Any = None, n_jobs: int | None = None
 ) -> InfluentialExamples:
-    """Return the training examples with the largest parts of each decision value.
+    """Return the training examples that contribute most to each decision value.
 
     Parameters
     ----------
     model : fitted estimator
     X : n examples
     k : int
-        Number of training examples for each of them.
+        Number of training examples that are returned for each example of X.
     target : label, optional
         The class whose decision function is read, if there are several.
     n_jobs : int or None
@@ -123,7 +123,7 @@ def _rows_of_support(model: Model) -> np.ndarray:
 def _largest(
     parts: np.ndarray, positions: np.ndarray, k: int, intercept: float
 ) -> InfluentialExamples:
-    """Return the k largest parts of each row."""
+    """Return the k contributions of largest absolute value in each row."""
     n = len(parts)
     order = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :k]
     contributions = np.zeros((n, k))

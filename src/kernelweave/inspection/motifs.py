@@ -309,7 +309,7 @@ def _clusters(
 def _merge(
     counts: list[np.ndarray], members: list[np.ndarray], alphabet: Alphabet, both_strands: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return counts and words of motifs; motifs that correlate under a shift are added up."""
+    """Return counts and words of motifs, with motifs that correlate under a shift merged."""
     merged: list[tuple[np.ndarray, np.ndarray]] = []
     for matrix, chosen in zip(counts, members, strict=True):
         for k, (other, others) in enumerate(merged):

@@ -3,8 +3,8 @@
 A sum of string kernels is a sum of weights over the words of a sequence. The weight of a word is
 divided equally among its letters; for kernels that count mismatches, among the letters that match.
 The hypothetical score of a letter is the score that it would have at a position if the rest of the
-sequence stayed the same (Shrikumar, Prakash and Kundaje, 2019). With `near`, words are left out
-that are within the allowed mismatches only because of the hypothetical letter.
+sequence stayed the same (Shrikumar, Prakash and Kundaje, 2019). With `near`, a pair of words is
+ignored if the hypothetical letter is needed to keep it within the allowed number of mismatches.
 """
 
 from __future__ import annotations
@@ -123,9 +123,10 @@ def _share_rest(
     weights: np.ndarray,
     scores: np.ndarray,
 ) -> None:
-    """Add the weights of word pairs without any match, divided equally among all letters.
+    """Add to `scores` the weights of word pairs in which no letter matches.
 
-    `table` has the weight of each word, and `weights` that of each start, shape (n, L).
+    These weights are divided equally among the letters of a word. `table` contains the share of a
+    letter for each word. `weights`, shape (n, L), are the position weights of word starts.
     """
     length, letters = quantity.length, len(quantity.alphabet.letters)
     for rows, start, words in _words(codes, length, letters):
@@ -135,13 +136,13 @@ def _share_rest(
 
 
 def _nearer(values: Values) -> Values:
-    """Return the function of the number of mismatches with its last nonzero value set to 0."""
+    """Return `values`, indexed by the number of mismatches, with the last nonzero one set to 0."""
     last = max((m for m, value in enumerate(values) if value), default=0)
     return tuple(value if m < last else Fraction(0) for m, value in enumerate(values))
 
 
 def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
-    """Return the eigenvalues of a weighted sum of functions of the number of mismatches."""
+    """Return the eigenvalues of a weighted sum of kernels that count mismatches."""
     each = [[float(value) for value in spectrum(values, letters)] for values in members]
     eigenvalues: np.ndarray = planes @ np.array(each)
     return eigenvalues

@@ -179,7 +179,10 @@ def _balanced(coef: np.ndarray) -> bool:
 
 
 def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
-    """Return the product of the factors that are equal for all sequences, and the other slots."""
+    """Return the product of the normalisation factors that do not depend on the sequence.
+
+    Also return the slots of the other factors.
+    """
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
     same = [vectors[slot][0] ** 2 for slot in term.slots if slot not in apart]

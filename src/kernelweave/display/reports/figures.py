@@ -82,7 +82,16 @@ def curve(
     chance: list[float],
     marked: bool = False,
 ) -> None:
-    """Draw a curve in the unit square; a dashed line joins the values of a random classifier."""
+    """Draw a curve in the unit square, with a dashed line for a random classifier.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    x, y : points of the curve, of equal length.
+    across, up : labels of the horizontal and the vertical axis.
+    chance : values of the dashed line at 0 and at 1.
+    marked : whether to mark the points.
+    """
     ax.plot([0, 1], chance, color="grey", linestyle="--", linewidth=1)
     ax.plot(x, y, marker="o" if marked else None, markersize=4)
     ax.set(xlabel=across, ylabel=up, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))

@@ -124,10 +124,10 @@ def contributions(model: FittedEstimator, X: object) -> Section | None:
 
 
 def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[str], Figure]:
-    """Return the names of the bars, and a bar chart, of the shares of M columns in the variation.
+    """Return bar names, and a bar chart of the share of each column in the variation.
 
-    A share is the standard deviation of a column of `values`, shape (n, ..., M), divided by the sum
-    of all M.
+    The share of a column is its standard deviation divided by the sum of those of all columns.
+    `values` has shape (n, ..., M).
     """
     spread = values.reshape(-1, values.shape[-1]).std(axis=0)
     share = spread / max(float(spread.sum()), np.finfo(float).tiny)
@@ -153,7 +153,10 @@ def alignment(model: FittedEstimator, X: Data) -> Section | None:
 
 
 def heaviest(names: list[str], values: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return the descending order, and names and values of the bars, the sum of the rest last."""
+    """Return the indices in descending order of values, then the names and values of the bars.
+
+    The last bar is the sum of the values that have no bar of their own.
+    """
     order = np.argsort(-values, kind="stable")
     first, rest = order[:MOST_BARS], order[MOST_BARS:]
     kept, shown = [names[m] for m in first], values[first]

@@ -105,9 +105,10 @@ def _logo(tables: WordTables, of: str) -> Figure:
 
 
 def _window(sizes: np.ndarray) -> tuple[int, int]:
-    """Return a window of at most `LOGO` positions with nearly the largest sum of `sizes`.
+    """Return start and end of a window of at most `LOGO` positions with a large sum of `sizes`.
 
-    Of many such windows it is the middle one, which has the heaviest positions in its middle.
+    All windows whose sum is close to the largest one qualify. The middle one is returned, so that
+    the positions with the largest sizes are near its centre.
     """
     room = min(LOGO, len(sizes))
     sums = np.convolve(sizes, np.ones(room), "valid")
