@@ -206,8 +206,8 @@ class Engine(ABC):
         ----------
         alpha : ndarray of shape (n,)
         outputs : ndarray of shape (n,), (M, n) or (k, n), optional
-            Known outputs of alpha, so that no kernel need be evaluated: combined under theta, of
-            all kernels, or of the k kernels with a nonzero weight in theta.
+            Outputs of alpha, if known; then no kernel is evaluated. Shape (n,): combined under
+            theta; (M, n): of all kernels; (k, n): of the k kernels with nonzero weight in theta.
         theta : ndarray of shape (M,), optional
             Weights that `outputs` refers to.
         origin : ndarray of shape (n,), optional

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EngineCosts:
-    """Costs of the operations of an engine, for those who choose between operations.
+    """Costs of the operations of an engine, on which the choice of algorithms is based.
 
     `optimization.plan` chooses solvers; `model.model` chooses how contributions are summarised.
 
@@ -37,8 +37,8 @@ class EngineCosts:
     streamed : bool
         Whether kernels are evaluated in blocks, since there are more than fit in memory.
     all_outputs : float
-        Number of kernels from which on the outputs of all kernels are faster to compute at once
-        than one by one.
+        If the outputs of at least this many kernels are needed, it is faster to compute those of
+        all kernels at once.
     remote : bool
         Whether examples are on other machines.
     class_pairs : bool

@@ -204,7 +204,7 @@ class FamilyEngine(Engine):
                 self._add("changed alphas", idx, delta)
 
     def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Update the combined outputs by a change of alpha[idx]; count the work as a kind."""
+        """Update the combined outputs by a change of alpha[idx]; record the work under `kind`."""
         if self._single:
             add = self._core.add_single
         elif self.has_single_precision and kind == "new weights":  # rows are used once

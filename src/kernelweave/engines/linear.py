@@ -126,7 +126,7 @@ class LinearEngine(Engine):
         return weighed
 
     def _know(self, wanted: np.ndarray) -> None:
-        """Compute the outputs of the kernels in a mask, shape (M,), that are not cached."""
+        """Compute and cache outputs of kernels, a mask of shape (M,), unless they are cached."""
         missing = wanted & ~self._known
         if not missing.any():
             return

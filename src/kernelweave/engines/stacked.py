@@ -52,8 +52,9 @@ class StackedEngine(CachedOutputs):
     def serves(training_set: TrainingSet) -> bool:
         """Return whether this engine suits: several kernels whose values fit in the cache.
 
-        Linear kernels on vectors are excluded, since their sums need no kernel values. Kernels on
-        few sequences are served, also a single one, since their values cost more than reading.
+        Linear kernels on vectors are excluded, since their sums need no kernel values. For few
+        sequences a single kernel suffices, since computing its values takes longer than reading
+        them from memory.
 
         Parameters
         ----------

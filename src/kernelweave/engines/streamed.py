@@ -57,7 +57,7 @@ class StreamedEngine(Engine):
         return smaller
 
     def among(self, kernels: np.ndarray) -> StreamedEngine:
-        """Return an engine for some of the kernels that caches no outputs of single ones.
+        """Return an engine for some of the kernels that caches only combined outputs.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class ClassCurvature:
-    """The Hessian sum_i C_i (diag p_i - p_i p_i') in the biases of K classes, of which one is 0.
+    """The Hessian sum_i C_i (diag p_i - p_i p_i') in the biases of K classes; the last bias is 0.
 
     Attributes
     ----------
@@ -119,11 +119,11 @@ def soft_bias(
 
 
 def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return biases of K classes that are the best ones if p is an optimal dual point.
+    """Return the biases of K classes; they are optimal if the dual point p is optimal.
 
-    Two classes share an example i if p_ik > 0 for both. Within a group of classes that are linked
-    by shared examples, the differences follow from p. Groups get their best common bias one after
-    the other.
+    Two classes are linked if p_ik > 0 for both and some example i. Within a connected group of
+    classes, the differences of the biases follow from p. The common bias of each group is then
+    optimised, one group after the other.
 
     Parameters
     ----------
@@ -158,7 +158,10 @@ def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarr
 
 
 def _middle_quantile(values: np.ndarray, C: np.ndarray, below: float) -> float:
-    """Return a weighted quantile: the values below it, of shape (n,), have total cost `below`."""
+    """Return the weighted quantile of values, shape (n,), below which the total cost is `below`.
+
+    If the quantiles form an interval, this is its midpoint.
+    """
     order = np.argsort(values)
     cost = np.cumsum(C[order])
     at = min(int(np.searchsorted(cost, below * (1 - SAME))), len(order) - 1)

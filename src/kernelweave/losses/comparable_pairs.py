@@ -22,18 +22,18 @@ FEW_PLACES = 1000  # events plus examples up to which a matrix of pairs is faste
 
 @dataclass(frozen=True, eq=False)
 class ComparablePairs:
-    """The comparable pairs of n examples, as one sequence of L positions.
+    """The comparable pairs of n examples, represented by one sorted sequence of L entries.
 
-    Every example that counts has a position as the later one of its pairs. An event has a second
-    position, as the earlier one. The sequence is sorted so that the pairs of an event are all
-    "later" positions after its "earlier" position.
+    Every example that counts has an entry as the later example of pairs. An event has a second
+    entry, as the earlier example. Entries are sorted such that the partners of an event are all
+    "later" entries after its "earlier" entry.
 
     Attributes
     ----------
     example : ndarray of shape (L,)
-        The example at each position.
+        The example of each entry.
     earlier : ndarray of bool, shape (L,)
-        Whether the position belongs to an event as the earlier one of its pairs.
+        Whether the entry is that of an event as the earlier example.
     """
 
     example: np.ndarray

@@ -92,7 +92,8 @@ class EventTimes:
     first : ndarray of shape (K,)
         Position among the events of the first event of each block.
     removed : ndarray of shape (events,)
-        Part of the tied hazards that is removed from the risk set of each event.
+        Fraction of the tied events that Efron's approximation removes from the risk set of each
+        event; 0 for Breslow's.
     """
 
     order: np.ndarray
@@ -180,9 +181,10 @@ class CoxRisk(JointRisk):
         return float(logs - self.C[happened] @ F[happened])
 
     def _log_at_risk(self, F: np.ndarray) -> np.ndarray:
-        """Return the log of the risk set sum of each event, without the removed part of its ties.
+        """Return the log of the risk set sum of each event, shape (events,).
 
-        It is computed from logs: sums of very different outputs would overflow. Shape (events,).
+        Efron's approximation subtracts a part of the tied events from the sum. Logarithms of sums
+        are accumulated, since exp(F) can overflow.
         """
         times = self.times
         logs = np.log(self._weights) + F[times.order]
@@ -246,8 +248,9 @@ class CoxRisk(JointRisk):
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,); inf outside its domain.
 
-        It is also inf, an upper bound, if rounding moves alpha out of the domain. This occurs if
-        all but a fraction of 1e-16 of the hazard of a risk set belongs to one example.
+        It is also inf if rounding moves alpha out of the domain. The dual value is then -inf, still
+        a valid lower bound. This occurs if one example has all but a fraction of 1e-16 of the
+        hazard of a risk set.
         """
         F = self._outputs_of(alpha)
         return np.inf if F is None else float(-alpha @ F - self.value(F))
@@ -312,10 +315,10 @@ class CoxRisk(JointRisk):
 
 
 def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return for each example the sum of values, shape (events,), of the events that it survived.
+    """Return for each example the sum of values, shape (events,), over events up to its time.
 
-    A tied event counts only the fractions `kept`, shape (events,), of the events of its own block.
-    Other examples count all events of their block fully.
+    For an event, the values of its own block are multiplied by the fractions `kept`, shape
+    (events,). Censored examples count all events of their block fully.
     """
     steps = times.event_sums(values)
     before = np.cumsum(steps) - steps

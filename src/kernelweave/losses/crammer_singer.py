@@ -48,7 +48,11 @@ class CrammerSingerRisk(ClassRisk):
 
     @cached_property
     def constant_model(self) -> tuple[float, np.ndarray]:
-        """Value and biases of the constant model: equal biases, or the largest class ahead by 1."""
+        """Value and biases of the constant model.
+
+        Biases are equal, unless one class has more than half of the total cost. Then its bias
+        exceeds the others by 1.
+        """
         bias, F = np.zeros(self.n_outputs), np.zeros_like(self.y)
         total, largest = self.class_costs.sum(), self.class_costs.argmax()
         if self.has_intercept and self.class_costs[largest] > 0.5 * total:

@@ -12,7 +12,9 @@ from .risk import TINY
 
 @dataclass(frozen=True, eq=False)
 class JointRisk(EventRisk):
-    """A smooth risk of n censored times that compares examples, so that a bias changes nothing.
+    """A smooth risk of n censored times that depends only on differences of outputs.
+
+    A bias therefore has no effect.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ added to F: there is no intercept, and the alphas add up to 0.
 
 R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
 -alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
-an F, without any kernel. A solver that knows F already passes it, and no step is needed.
+an F without evaluating kernels. Solvers that know such an F pass it; then no step is needed.
 """
 
 from __future__ import annotations

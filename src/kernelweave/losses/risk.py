@@ -41,8 +41,9 @@ class Risk:
     n_outputs : int
         Number of outputs that share the weights, each with its own examples and its own bias.
     centre : float, or ndarray of shape (n_outputs,)
-        Number that was subtracted from the targets, to be added to the bias. Since the alphas add
-        up to 0, both problems are the same for shifted targets, but rounding is smaller near 0.
+        Number that was subtracted from the targets; it is added to the bias of the model. Since the
+        alphas add up to 0, this does not change the problem. Rounding errors are smaller for
+        targets near 0.
     sizes : tuple of ints, optional
         Number of examples of each output; by default n / n_outputs.
     """
@@ -270,10 +271,8 @@ class Risk:
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> Numbers:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
 
-        Some risks find it from the dual point `alpha`, shape (n,), that the outputs belong to.
-
-        It is rounded so that adding the centre to it is exact. Without an
-        intercept it is 0.
+        Some risks compute it from `alpha`, shape (n,), the dual variables of the model. The bias is
+        rounded so that adding the centre to it is exact. Without an intercept it is 0.
         """
         if self.tau is None:
             return np.zeros(self.n_outputs) if self.n_outputs > 1 else 0.0
@@ -302,7 +301,7 @@ class Risk:
 
     @cached_property
     def zero(self) -> float:
-        """Risk below which a bias fits the targets exactly, up to rounding."""
+        """Threshold below which the risk is treated as 0, since it is due to rounding."""
         return float(_zero(self.C @ self.losses(np.zeros_like(self.y))))
 
     @cached_property
@@ -338,7 +337,7 @@ class Response:
 
 
 def _zero(risk: Numbers) -> Numbers:
-    """Return the risk below which a risk counts as 0, given that of decision values 0."""
+    """Return a threshold: risks below it are treated as 0. `risk` is that of outputs 0."""
     return 1e-24 * risk + TINY
 
 

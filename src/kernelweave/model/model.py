@@ -238,10 +238,11 @@ class Model:
         return None if is_extrapolated(self.compiled) else absent
 
     def _factors(self, absent: np.ndarray, extrapolate: bool) -> np.ndarray:
-        """Return the factor of the centred contributions of present kernels, shape (n,).
+        """Return the factor by which the contributions of present kernels are scaled, shape (n,).
 
-        `absent` has shape (M, n). Kernels with absent examples at the mean (one-class models, and
-        models of earlier versions) do not extrapolate.
+        It applies to centred contributions. `absent` is a mask of shape (M, n). The factor is 1
+        without extrapolation, and for kernels that place absent examples at the mean (one-class
+        models, and models of earlier versions).
         """
         if is_at_mean(self.compiled) or not extrapolate:
             return np.ones(absent.shape[1])

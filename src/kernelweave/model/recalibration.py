@@ -79,7 +79,7 @@ def _calibrated_again(model: MKLEstimator, X: Data, y: object, problems: list[Pr
 
 
 def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) -> None:
-    """Set the attributes that come from cross-fitting, from the model of an estimator."""
+    """Compute the attributes that come from cross-fitting again, and set them on `again`."""
     fitted = again._model
     merged, costs = None, _costs(problems[0])
     if fitted.merged_into is not None:

@@ -383,7 +383,7 @@ class _Outputs:
 
     @classmethod
     def of(cls, model: Model, problems: list[Problem]) -> _Outputs:
-        """Return the outputs of a model before kernels are evaluated: 0."""
+        """Return an instance with the alphas of a model and with outputs of 0, to be added up."""
         costs = np.concatenate([problem.C.reshape(problem.n_outputs, -1) for problem in problems])
         alpha = np.zeros(costs.shape)
         alpha[:, model.support] = model.dual_coef
@@ -468,9 +468,9 @@ def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
 
 
 def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
-    """Return a mask of the normalisation values of absent views, shape (slots, n).
+    """Return a mask of the normalisation factors of absent views, shape (slots, n).
 
-    They are arbitrary: `Extrapolated` multiplies the kernel by 0 for such examples.
+    These factors have no effect: `Extrapolated` multiplies the kernel by 0 for such examples.
     """
     slots = [np.zeros((0, reading.n), dtype=bool)]
     for kernel in compiled.listing.layout.slotted:

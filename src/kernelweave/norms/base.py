@@ -174,7 +174,7 @@ class Norm(ABC):
         """
 
     def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return weights close to theta that stay bounded.
+        """Return bounded weights whose optimum is close to that of theta.
 
         Parameters
         ----------

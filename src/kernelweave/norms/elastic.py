@@ -43,9 +43,9 @@ class Elastic(Norm):
 
         sum_m mix theta_m / (1 - (1 - mix) theta_m) <= 1.
 
-    `value` is the gauge of this convex set. The maximum of theta . s has sqrt(s_m) - level as
-    shares, in units in which they add up to 1: a kernel has weight if its sqrt(s_m) exceeds the
-    level.
+    `value` is the gauge of this convex set. At the maximum of theta . s, the shares are
+    proportional to max(0, sqrt(s_m) - level). So a kernel has a nonzero weight if its sqrt(s_m)
+    exceeds the level.
 
     Examples
     --------
@@ -141,12 +141,12 @@ class Elastic(Norm):
         return max(1.0, NEAR_POLE / (1 - self.mix))
 
     def _weights(self, eta: np.ndarray) -> np.ndarray:
-        """Return the weights of norm 1, shape (M,), of shares eta >= 0."""
+        """Return the weights of norm 1, shape (M,), for shares proportional to eta >= 0."""
         eta = eta / eta.sum()
         theta: np.ndarray = eta / (self.mix + (1 - self.mix) * eta)
         return theta
 
     def _shares(self, theta: np.ndarray) -> np.ndarray:
-        """Return the shares of feasible weights, shape (M,)."""
+        """Return the shares eta, shape (M,), that correspond to feasible weights (see Notes)."""
         shares: np.ndarray = self.mix * theta / (1 - (1 - self.mix) * theta)
         return shares

@@ -154,7 +154,7 @@ class SumOfNorms(Norm):
         return value, slope[chosen], derivative
 
     def _scaled(self, theta: np.ndarray) -> np.ndarray:
-        """Return multiples of theta, shape (M,), of norm 1."""
+        """Return theta / ||theta||, shape (M,)."""
         scaled: np.ndarray = theta / self.value(theta)
         return scaled
 

@@ -16,9 +16,9 @@ def tikhonov_C(C: float, size: float, mu: float = 1.0) -> float:
         min over w, b, theta >= 0
             C~ sum_i V(f_i, y_i) + 1/2 sum_m ||w_m||^2 / theta_m + mu ||theta||^2
 
-    without a bound. A solution of one form is a solution of the other, with other weights: with
-    ||theta|| = t the term in w is that of weights of norm 1, divided by t, so that C = t C~, and
-    the best t satisfies 4 mu t^3 = size.
+    without a bound. Both forms have the same decision functions, with weights that differ by a
+    factor t = ||theta||. Weights of norm t instead of 1 divide the term in w by t, so that
+    C = t C~. The best t satisfies 4 mu t^3 = size.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from .problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class HardMarginProblem(Problem):
-    """A problem without errors. Examples of cost 0 do not count; all other costs are 1."""
+    """The hard-margin problem: every example of cost 1 is a constraint, others (cost 0) are not."""
 
     @classmethod
     def separating(
@@ -65,7 +65,10 @@ class HardMarginProblem(Problem):
         return float((self.y * f)[self.C > 0].min())
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Numbers) -> float:
-        """Return the primal value of a model, rescaled to margins of 1 if they are smaller."""
+        """Return the primal value of a model; inf if some y_i f_i <= 0.
+
+        If the smallest y_i f_i is below 1, the model is first divided by it.
+        """
         margin = self.margin(F, bias)
         if margin <= 0:
             return np.inf

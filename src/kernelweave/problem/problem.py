@@ -182,12 +182,14 @@ class Problem:
             Squared block norms of alpha.
         theta : ndarray of shape (M,)
         origin : ndarray of shape (n,), optional
-            Outputs with the dual point alpha, if known: `Risk.conjugate` starts from them.
+            Outputs at which minus the gradient of the risk is alpha, if known. `Risk.conjugate`
+            starts from them; by default from F.
 
         Returns
         -------
         Certificate
-            That of the constant model, whose weights are 0, if alpha shows that it is optimal.
+            If the dual value proves that the constant model is optimal, this is the certificate of
+            that model, whose weights are 0.
         """
         dual = self.dual(alpha, s, F if origin is None else origin)
         if self.constant_is_optimal(dual):
@@ -234,8 +236,8 @@ class Problem:
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).
 
-        It is inf if that is not a number. If the constant model is optimal, it is 0 for a model
-        that costs no more, and inf for any other.
+        It is inf if that is undefined (`relative_gap`). If the constant model is optimal, the gap
+        is 0 for models whose primal value is no larger, and inf for all others.
         """
         if self.constant_is_optimal(dual):
             return 0.0 if primal <= self.constant + self._no_improvement else np.inf
@@ -260,12 +262,12 @@ class Problem:
 
     @cached_property
     def _no_improvement(self) -> float:
-        """Largest difference of objective values that is rounding."""
+        """Differences of objective values up to this one are treated as rounding errors."""
         return max(self._negligible_part * self.constant, self._zero)
 
     @property
     def _negligible_part(self) -> float:
-        """Largest improvement over the constant model, as a fraction of its cost, to ignore."""
+        """Improvements over the constant model up to this fraction of its cost are ignored."""
         if not isinstance(self.norm, Fixed):
             return NO_IMPROVEMENT
         return max(NO_IMPROVEMENT / len(self.norm.theta), LEAST_NO_IMPROVEMENT)
@@ -276,9 +278,10 @@ class Problem:
 
 
 def relative_gap(primal: Numbers, dual: Numbers, constant: Numbers, zero: Numbers) -> np.ndarray:
-    """Return (primal - dual) / min(|primal|, constant - dual), or inf if that is not a number.
+    """Return (primal - dual) / min(|primal|, constant - dual), or inf if that is undefined.
 
-    Scales below `zero` are rounding, and count as `zero`.
+    A denominator below `zero`, the size of rounding errors, is replaced by `zero`. The gap is
+    undefined if the denominator is not positive but the numerator is.
     """
     distance, scale = np.subtract(primal, dual), np.minimum(np.abs(primal), constant - dual)
     with np.errstate(over="ignore", invalid="ignore"):

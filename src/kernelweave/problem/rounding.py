@@ -42,14 +42,16 @@ Bounds = tuple[Numbers, Numbers]
 
 
 class Plane(NamedTuple):
-    """Bounds on a shared quantity, such as a squared distance: numbers, or arrays of shape (n,).
+    """Bounds on a shared quantity, such as a squared distance.
+
+    Bounds are numbers, or arrays of shape (n,) with a bound for each example.
 
     Attributes
     ----------
     size, error
-        Bounds on its absolute value and on its error.
+        Bounds on the absolute value of the quantity and on its rounding error.
     least
-        Lower bound on the value between an example and any other one.
+        Lower bound on the quantity between an example and any other one.
     relative : float
         Relative error of distances that are sums of absolute differences; 0 for others.
     """
@@ -93,8 +95,8 @@ class RoundingBounds:
         Accuracy of kernel evaluations by the engine, relative to the largest values.
     neighbours : bool
         Whether to find the nearest neighbour of each example, if that takes little time. This
-        sharpens the bounds of narrow kernels, which are 0 between distant examples however
-        inaccurate the distance is.
+        gives sharper bounds for narrow kernels, whose values between distant examples are 0 even
+        if the distance is inaccurate.
     """
 
     kernels: Listing
@@ -124,8 +126,8 @@ class RoundingBounds:
         combined : ndarray of shape (outputs, n)
             Bounds for the combined outputs.
         block_norms : ndarray with the shape of theta
-            Bounds for alpha' K_m alpha. If there are very many kernels, those without weight get
-            the largest bound of those with one.
+            Bounds for alpha' K_m alpha. If there are very many kernels, kernels of weight 0 get the
+            largest bound of the kernels with a weight.
         """
         weights = np.broadcast_to(theta, self.kernels.n_kernels)
         combined, block_norms = np.zeros_like(alpha), np.zeros(len(weights))
@@ -360,9 +362,9 @@ def _centred(value: Bounds, slot: object, total: object) -> Bounds:
 
 
 def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
-    """Return bounds in which absent examples, a mask (k, n), have the largest of the others.
+    """Return bounds in which absent examples get the largest bound of the present ones.
 
-    The kernel values of absent examples are means over the others.
+    The kernel values of absent examples, a mask of shape (k, n), are means over present examples.
     """
     present = (np.where(absent, 0.0, bound) for bound in value)
     size, error = (np.where(absent, _largest(bound), bound) for bound in present)

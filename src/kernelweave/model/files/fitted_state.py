@@ -73,7 +73,9 @@ def check_types(fitted: dict[str, Any], types: dict[str, Any]) -> None:
 
 
 def with_copies(fitted: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a file of format 1 or 2 without the copies of parts of the model.
+    """Return the attributes of a file of format 1 or 2 after checking and removing copies.
+
+    These formats contain parts of the model a second time, under the names in `COPIES`.
 
     Parameters
     ----------
@@ -83,8 +85,9 @@ def with_copies(fitted: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The attributes without `COPIES`. The model has the indices of its support vectors, unless
-        equal training examples were merged: such files do not contain which examples these are.
+        The attributes without `COPIES`. The indices of the support vectors are moved into the
+        model, unless equal training examples were merged. Such files do not contain which training
+        examples a merged one represents, so that `support` of the model is None.
 
     Raises
     ------
@@ -118,11 +121,11 @@ def with_copies(fitted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_merged(coef: np.ndarray, alpha: np.ndarray) -> None:
-    """Raise ValueError if alpha cannot be the coefficients of merged examples, distributed.
+    """Raise ValueError if alpha cannot result from distributing coef over merged examples.
 
-    Necessary conditions only, since the file does not contain which examples were merged. With
-    equal numbers of columns, alpha is a permutation of coef; otherwise positive and negative sums
-    are preserved.
+    Only necessary conditions are checked, since the file does not contain which examples were
+    merged. If alpha and coef have equally many columns, alpha must be a permutation of coef.
+    Otherwise the sums of their positive and of their negative entries must agree.
     """
     message = "dual_coef_ differ from the coefficients of the model"
     if alpha.shape[1] < coef.shape[1]:

@@ -3,7 +3,7 @@
 A file is text, plain or compressed by gzip: a header with a name and its values per line, a line
 ``SV``, and one line per support vector with its coefficient and its sequence. Kernels are
 normalised, k(x, x) = 1. As in LS-GKM, letters other than A, C, G and T are read as A in support
-vectors; in new sequences they match nothing here.
+vectors. Unlike in LS-GKM, such letters of new sequences match no letter.
 """
 
 from __future__ import annotations
