@@ -1,4 +1,7 @@
-"""Very many kernels at p = 1: time, gap and memory of every solver, up to a million kernels."""
+"""Very many kernels at p = 1: time, gap and memory of every solver, up to a million kernels.
+
+`--ours` runs "auto" and "skm" only.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ ROWS, COLUMNS, TOL = 208, 60, 0.01
 SIZES = (1_200, 2_400, 4_020, 8_040, 12_000, 20_040, 30_000, 40_020, 100_020, 1_000_020)
 # "hessian" is the name of Newton steps that older versions know (`benchmarks.against`).
 SOLVERS = ("auto", "skm", "hessian", "cutting-plane", "mwu")
-MOST = 50_000  # kernels up to which every solver is run; above, `auto` alone
+MOST = 50_000  # kernels up to which every solver is run
+BOTH = 500_000  # kernels up to which `auto` and `skm` are run; above, `auto` alone
 ONCE = 100_000  # number of kernels from which a fit is timed once
 
 
@@ -47,15 +51,22 @@ def measured(solver: str, M: int) -> tuple[float, float, int, float]:
     return seconds, model.duality_gap_, int(np.count_nonzero(model.weights_)), memory
 
 
-def best(solvers: tuple[str, ...], M: int, repeats: int) -> dict[str, tuple[float, ...]]:
+def solvers(M: int, *, peers: bool) -> tuple[str, ...]:
+    """Return the solvers to run with M kernels; `peers` says whether slow ones are wanted."""
+    if peers and M <= MOST:
+        return SOLVERS
+    return SOLVERS[:2] if M <= BOTH else SOLVERS[:1]
+
+
+def best(names: tuple[str, ...], M: int, repeats: int) -> dict[str, tuple[float, ...]]:
     """Return the result of the fastest fit of each solver.
 
     Every fit has its own process; the solvers alternate.
     """
     rounds = [
-        {solver: in_own_process(measured, solver, M) for solver in solvers} for _ in range(repeats)
+        {solver: in_own_process(measured, solver, M) for solver in names} for _ in range(repeats)
     ]
-    return {solver: min(results[solver] for results in rounds) for solver in solvers}
+    return {solver: min(results[solver] for results in rounds) for solver in names}
 
 
 def run(settings: Settings) -> Table:
@@ -66,8 +77,7 @@ def run(settings: Settings) -> Table:
     table = Table(title, columns, notes=[note])
     for M in settings.sizes or settings.size(SIZES, (120,), SIZES[:3]):
         repeats = settings.repeats if M < ONCE else 1
-        solvers = SOLVERS[: len(SOLVERS) if M <= MOST else 1]
-        for solver, result in best(solvers, M, repeats).items():
+        for solver, result in best(solvers(M, peers=settings.peers), M, repeats).items():
             row: list[Any] = [f"{M:,}", f"`{solver}`", *result]
             table.add(*row)
             print(*row, flush=True)
