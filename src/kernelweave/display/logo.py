@@ -102,6 +102,7 @@ class LogoDisplay:
         estimator : fitted estimator
             With string kernels that `inspection.letter_scores` supports.
         sequence : str
+            The sequence whose letters are drawn.
         target : label, optional
             Class whose decision function is read, for models of three or more classes.
         ax : Axes, optional

@@ -101,6 +101,7 @@ class ImportanceDisplay:
     Parameters
     ----------
     S : array of shape (max_k, length)
+        Row k - 1 is for k-mers; see `inspection.Importance`.
     label : str
         Label of the colour bar.
 
@@ -179,6 +180,7 @@ class KmerDisplay:
     Parameters
     ----------
     W : array of shape (k-mers, positions)
+        Weights; see `inspection.KmerWeights`.
     kmers : sequence of strings
         The k-mers of the rows.
     positions : array of shape (positions,)

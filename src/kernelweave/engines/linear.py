@@ -1,7 +1,8 @@
 """The engine for string families: linear kernels with cheap matrix-vector products.
 
-Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
-kernel, in one pass each, however many kernels there are. Only the combined outputs are cached.
+One pass over tries of all sequences computes K v for the weighted sum of the kernels; another one
+computes v' K_m v for every kernel. The number of passes does not depend on the number of kernels.
+Only the combined outputs are cached.
 
 If every kernel needs a separate product (kernels that are normalised separately), the products of
 single kernels cost no more than their sum. If kernels share tables of words, the outputs of all of

@@ -1,7 +1,8 @@
 """The choice of default kernels and of C="auto", on held-out folds of a sample.
 
-Every candidate set of kernels has one engine. On each fold the solution for one C is the start of
-the next (`optimization.path`), so that a candidate costs little more than one fit per fold. A set
+Every candidate set of kernels has one engine. On each fold the fit for one C starts from the
+solution for the previous C (`optimization.path`). So a candidate costs little more than one fit per
+fold. A set
 that adds kernels to the first one is tried at the best C of the first only. A more complex
 candidate is chosen only if its held-out loss is lower by more than one standard error of the paired
 differences: small samples keep the simplest kernels.
@@ -131,8 +132,9 @@ class Trial:
 def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
     """Return the candidate that successive comparisons choose.
 
-    The first candidate is replaced by a later one if the held-out loss of the latter is lower by
-    more than one standard error of the paired differences, and so on.
+    The first candidate is compared with each later one in turn. A later candidate replaces the
+    present one if its held-out loss is lower by more than one standard error of the paired
+    differences.
 
     Parameters
     ----------

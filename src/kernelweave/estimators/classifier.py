@@ -471,6 +471,7 @@ class MKLClassifier(BaseClassifier):
         one per pair of classes.
     intercept_ : ndarray of shape (n_outputs,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of `weights_`
+        Values of the primal and of the dual problem, and the relative duality gap (see `tol`).
     constant_objective_ : float, or one for each row of `weights_`
         Primal value of the constant model (intercept only). If that model is optimal, the weights
         are 0 and a UserWarning is issued.

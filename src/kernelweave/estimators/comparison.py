@@ -1,7 +1,7 @@
 """Comparison of the learned combination with the plain sum, the best single kernel and others.
 
-The C of every model, the norm of the learned combination and the single kernel are chosen by nested
-cross-validation, inside each training fold and from the same grid.
+Nested cross-validation chooses the C of every model, the norm of the learned combination, and the
+single kernel: inside each training fold, from the same grid.
 """
 
 from __future__ import annotations
@@ -153,9 +153,9 @@ def compare(
 ) -> Comparison:
     """Compare learned kernel weights with the plain sum and the best single kernel.
 
-    In each training fold, C of every model, the norm of the learned combination and the single
-    kernel are chosen by 3-fold cross-validation with shuffled folds and the same grid (nested
-    cross-validation). So no score is biased by the choice of parameters.
+    The C of every model, the norm of the learned combination and the single kernel are chosen from
+    the same grid. This is done inside each training fold, by 3-fold cross-validation with shuffled
+    folds (nested cross-validation). So no score is biased by the choice of parameters.
 
     Parameters
     ----------
@@ -164,14 +164,15 @@ def compare(
     X : array, table, views or sequences with n examples
     y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), as in scikit-learn
+        Folds on which all models are scored.
     scoring : str, callable or None
         As in scikit-learn; None is the accuracy, R^2 or the concordance index. A callable is also
         used inside training folds, as in `MKLClassifierCV`.
     Cs : sequence of floats, optional
-        0.01, 0.1, 1, 10 and 100 by default; multiplied by the standard deviation of y for
-        regressors.
+        Values of C to compare: 0.01, 0.1, 1, 10 and 100 by default, multiplied by the standard
+        deviation of y for regressors.
     norms : sequence of floats >= 1 (or inf) and norm objects, optional
-        1, 4/3, 2, 4 and infinity by default.
+        Norms of the learned combination to compare: 1, 4/3, 2, 4 and infinity by default.
     others : dict from names to estimators, optional
         Further models. They are fitted with the given parameters.
 

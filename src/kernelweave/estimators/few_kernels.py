@@ -91,6 +91,7 @@ def few_kernels(
     X : array, table, views or sequences with n examples
     y : array-like of shape (n,)
     max_kernels : int
+        Maximum number of kernels with a nonzero weight.
     sample_weight : array-like of shape (n,), optional
     swaps : int
         Maximum number of exchanges of two kernels that are tried. Each costs a fit on

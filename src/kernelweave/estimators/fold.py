@@ -1,7 +1,7 @@
 """Folds: models are trained without some examples, which are held out.
 
-All folds share one engine and its cache. A fold trains with cost 0 for the examples that it holds
-out, so their alphas are 0, and the engine's outputs are their decision values at no extra cost.
+All folds share one engine and its cache. Held-out examples have cost 0, so that their alphas are 0.
+The engine's outputs are then their decision values.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A narrow kernel overfits: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
-weights fixed, and the contributions to the held-out examples are compared with their targets.
-With fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not
+weights fixed. The contributions to held-out examples are then compared with their targets. With
+fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not
 computed.
 """
 

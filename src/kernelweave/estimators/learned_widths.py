@@ -1,13 +1,13 @@
 """Widths of RBF kernels learned by gradients of the optimal value of the training problem.
 
-For fixed widths a fit solves a convex problem with optimal value J(gamma), which strong duality
-makes the maximum of the dual. By Danskin's theorem
+For fixed widths a fit solves a convex problem. By strong duality, its optimal value J(gamma) is the
+maximum of the dual problem. By Danskin's theorem
 
     dJ / dgamma_j = -1/2 theta_m alpha' (dK_m / dgamma_j) alpha
 
-at the optimal weights theta and coefficients alpha, so that a certified fit gives a value and its
-gradient. An outer loop (L-BFGS-B on the logarithms) descends from several starts. J is not convex
-in gamma: every fit is certified, the widths are a local optimum.
+at the optimal weights theta and dual variables alpha. So one fit gives both J and its gradient. An
+outer loop minimises J by L-BFGS-B in log gamma, from several starts. J is not convex in gamma: each
+fit has a certificate, but the widths are only a local optimum.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ class WidthProblem:
         return np.split(values, np.cumsum(sizes)[:-1])
 
     def start(self) -> np.ndarray:
-        """Return starting widths: 1 / median squared distance, spread over several kernels."""
+        """Return starting widths: 1 / median squared distance of the columns of each kernel.
+
+        With several learned kernels, these are multiplied by factors from 1 / SPREAD to SPREAD.
+        """
         factors = np.geomspace(1 / SPREAD, SPREAD, len(self.learned)) if self.learned[1:] else [1.0]
         parts = []
         for factor, columns in zip(factors, self.learned, strict=True):
@@ -163,10 +166,10 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
     """Learn the widths of RBF kernels together with the kernel weights.
 
     The widths of kernels ``RBF(gamma="learn")`` are learned; other kernels do not change. The
-    training objective is minimised over the widths as over the weights. It is not convex in the
-    widths: each fit is certified, the widths are the best of several local optima, and a smaller
-    objective need not mean a smaller test error. A grid of widths (``RBF(gamma=[...])``) has no
-    local optima.
+    training objective is minimised over both widths and weights. It is not convex in the widths.
+    The result is the best of several local optima, each with a certified fit. A smaller objective
+    need not mean a smaller test error. A grid of widths (``RBF(gamma=[...])``) gives a convex
+    problem instead.
 
     Parameters
     ----------

@@ -179,8 +179,9 @@ class MKLClassifierCV(Search, BaseClassifier):
     Parameters
     ----------
     norms : sequence of floats >= 1 (or inf) and norm objects
-        Sorted, so that neighbours are similar.
+        Norms to compare, sorted, so that neighbours in the grid have similar solutions.
     Cs : sequence of floats
+        Values of C to compare.
     cv : int, splitter of scikit-learn, iterable of (train, test) indices, or None
         None is 5-fold. Integers give stratified folds without shuffling. If neighbouring rows are
         similar, pass ``StratifiedKFold(5, shuffle=True)``.

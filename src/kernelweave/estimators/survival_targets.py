@@ -131,7 +131,12 @@ def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
 
     Parameters
     ----------
-    event, time, risk : ndarrays of shape (n,)
+    event : ndarray of bool, shape (n,)
+        Whether the event was observed; False for censored times.
+    time : ndarray of shape (n,)
+        Time of the event or of censoring.
+    risk : ndarray of shape (n,)
+        Predicted risk scores; higher scores predict earlier events.
 
     Returns
     -------

@@ -68,11 +68,11 @@ def heavy_words(
 def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[str, float]]:
     """Yield every word of a gapped k-mer or spectrum model with its weight.
 
-    The decision value of a sequence is the intercept plus the sum of the weights of its words,
-    divided by the norm of the sequence with ``normalize="unit"``. For kernels with both strands a
-    word and its reverse complement have the same weight and are listed once. Gapped k-mer kernels
-    yield all words of their length in alphabetical order, spectrum kernels those of the support
-    vectors.
+    The decision value of a sequence is the intercept plus the sum of the weights of its words. With
+    ``normalize="unit"`` the sum is divided by the norm of the sequence. For kernels with both
+    strands a word and its reverse complement have the same weight and are listed once. Gapped k-mer
+    kernels yield all words of their length in alphabetical order, spectrum kernels those of the
+    support vectors.
 
     Parameters
     ----------

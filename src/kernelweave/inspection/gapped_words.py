@@ -24,8 +24,8 @@ def gapped_words(
 
     Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the
     weights of its l-mers. If the kernel has position weights (`centre`), the weight of each l-mer
-    is multiplied by that of its position. With ``normalize="unit"`` the score is not divided by the
-    norm of the sequence.
+    is multiplied by that of its position. With ``normalize="unit"`` the sum is divided by the norm
+    of the sequence, which the weights do not include.
 
     Raises
     ------

@@ -175,6 +175,7 @@ def poim(
     ----------
     model : fitted estimator
     k : int
+        Number of letters.
     background : as for `kmer_weights`
     positions : as for `kmer_weights`
     target : as for `kmer_weights`

@@ -81,10 +81,10 @@ class Players:
         return int(member)
 
     def owners(self, view: Any) -> np.ndarray | None:
-        """Return the player of each feature of a view's table, shape (d,); None if not separable.
+        """Return the player of each feature of a view's table, shape (d,).
 
-        A view of a single column (such as the words of a text) has shape (1,): all of its features
-        belong to one player.
+        None if features cannot be assigned to single columns. A view of a single column (such as
+        the words of a text) has shape (1,): all of its features belong to one player.
         """
         columns = columns_of(view)
         if columns is None:

@@ -45,6 +45,7 @@ class ShapleyValues:
         The columns of X that the values belong to.
     feature_names : tuple of P strings
     by : {"feature", "kernel", "view"}
+        What the players are; see `shapley`.
     background : str
         Description of the background.
     output_names : tuple of strings, or None with one decision function

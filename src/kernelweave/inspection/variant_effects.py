@@ -65,6 +65,7 @@ def variant_effects(
     indels : int
         Length of the longest deletion; insertions have one letter. 0: substitutions only.
     alphabet : Alphabet or str
+        Alphabet of the sequences, whose letters are substituted and inserted.
 
     Returns
     -------

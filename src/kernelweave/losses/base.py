@@ -164,9 +164,9 @@ class DualTerm:
         Returns
         -------
         left, right : arrays of shape (n,)
-            `left` is -inf at lo, and `right` is inf at hi. With an entropy term an alpha closer to
-            a bound than `EDGE` times the box counts as being at the bound, because the slope of
-            the entropy is unbounded there.
+            `left` is -inf at lo, and `right` is inf at hi. The slope of an entropy term is
+            unbounded near the bounds. With such a term, an alpha within `EDGE` times hi - lo of a
+            bound is therefore treated as being at the bound.
         """
         slope, margin = self.lin + self.curv * alpha, np.zeros(())
         if self.ent.any():

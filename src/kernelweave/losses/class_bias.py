@@ -3,10 +3,10 @@
     soft:    sum_i C_i log(sum_k exp(F_ik + b_k)) - sum_k N_k b_k
     hard:    sum_i C_i max_k (F_ik + b_k)         - sum_k N_k b_k
 
-with N_k the cost of class k. The soft one is the risk of the multinomial loss. Newton's method
-minimises it with the last bias fixed at 0, since a common constant changes nothing. The hard one is
-the loss of Crammer and Singer, a linear program. Its solution follows from the dual point p: all
-classes k with p_ik > 0 attain the maximum of example i.
+with N_k the cost of class k. The soft risk is that of the multinomial loss. Newton's method
+minimises it with the last bias fixed at 0, since adding a constant to all biases has no effect. The
+hard risk is that of the loss of Crammer and Singer; its minimisation is a linear program. The
+solution follows from the dual point p: all classes k with p_ik > 0 attain the maximum of example i.
 """
 
 from __future__ import annotations

@@ -4,17 +4,19 @@
 
 c_i is the class of example i. V does not change when a constant is added to all outputs of an
 example, so that the K alphas of an example add up to 0. With an intercept, the alphas of each class
-do so, too. Every V here is a maximum, or a soft maximum, over the classes, minus the output of the
-class c_i:
+add up to 0, too. Every V here is a maximum, or a soft maximum, over the classes, minus the output
+of the class c_i:
 
     V(f; c) = max over p of  sum_k p_k (f_k + D_k) - H(p)  - f_c,    p >= 0,  sum_k p_k = 1
 
-with a margin D_k and an entropy H. The maximiser p gives alpha_ik = C_i ([k = c_i] - p_ik), so that
-every p is a dual point. With an intercept, p must also satisfy sum_i C_i p_ik = N_k, the total cost
-of class k.
+with margins D_k and a convex H. For the multinomial loss, D_k = 0 and H(p) = sum_k p_k log p_k; for
+the loss of Crammer and Singer, D_k = [k != c] and H = 0. The maximiser p gives
+alpha_ik = C_i ([k = c_i] - p_ik), so that every p is a dual point. With an intercept, p must also
+satisfy sum_i C_i p_ik = N_k, the total cost of class k.
 
-The outputs of the first class stand first, then those of the second, as in other risks of several
-outputs (`risk`). Targets are 1 for the examples of the class and -1 for the others.
+Arrays over all outputs contain those of the first class for all examples, then those of the second
+class, and so on, as in other risks of several outputs (`risk`). Targets are 1 for the examples of
+the class and -1 for the others.
 """
 
 from __future__ import annotations

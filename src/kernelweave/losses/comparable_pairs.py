@@ -1,11 +1,11 @@
 """Comparable pairs of censored times, and sums over some of them without listing them.
 
-A pair (j, i) is comparable if j is an event, and i is later: its time is larger, or equal and
-censored. The pairs with F_j - 1 < F_i are the active ones. Sums over them are counts of dominated
-points in two dimensions, time and output. A binary tree over the times splits them into log n
-levels of sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees).
-The levels are arrays, one after the other: O(n log^2 n) to sort them once for F, O(n log n) for
-every sum. For a few hundred examples a matrix of all pairs is faster.
+A pair (j, i) is comparable if j is an event and i is later: the time of i is larger, or equal and
+censored. A pair is active if F_j - 1 < F_i. Sums over active pairs are sums over dominated points
+in two dimensions, time and output. A binary tree over the times splits them into log n levels of
+sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees). The levels are
+stored as arrays. Sorting them takes O(n log^2 n) once for each F; every sum then takes O(n log n).
+For a few hundred examples a matrix of all pairs is faster.
 """
 
 from __future__ import annotations
@@ -111,8 +111,9 @@ class TreeOfPairs(ActivePairs):
     """Active pairs as ranges of a binary tree over the times.
 
     Each node of the tree has a list of the earlier events in its left half and of the later
-    examples in its right half, sorted by output. An earlier event has the later examples behind it
-    in the list as partners, a later example the earlier events before it.
+    examples in its right half, sorted by output. The partners of an earlier event are the later
+    examples behind it in the list. The partners of a later example are the earlier events before
+    it.
 
     Parameters
     ----------

@@ -2,16 +2,16 @@
 
     R(F) = sum over events i of  C_i (log sum_{j at risk at t_i} w_j exp(F_j) - F_i)
 
-Example j is at risk at time t if t_j >= t; w_j = C_j / max C, so that examples of cost 0 do not
-count. Tied events are handled by Breslow's or by Efron's approximation. R does not change when a
-constant is added to F: there is no intercept, and the alphas add up to 0.
+Example j is at risk at time t if t_j >= t. The weights are w_j = C_j / max C, so that examples of
+cost 0 have no effect. Tied events are handled by Breslow's or by Efron's approximation. R does not
+change when a constant is added to F: there is no intercept, and the alphas add up to 0.
 
-R does not separate over the examples, but its gradient and Hessian follow from sums over risk sets,
-in O(n) once the times are sorted. Its conjugate is known in O(n), too. For the dual point
-alpha = -grad R(F) let m_j = C_j event_j - alpha_j >= 0 be the expected number of events of example
-j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. From the first time on, each risk
-set sum and each step of the hazard follows from the ones before, so that F is recovered up to a
-constant, and R*(-alpha) = -alpha . F - R(F).
+R is not a sum over the examples, but once the times are sorted, its gradient and Hessian follow
+from sums over risk sets in O(n). Its conjugate takes O(n), too. For the dual point
+alpha = -grad R(F), let m_j = C_j event_j - alpha_j >= 0 be the expected number of events of
+example j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. In the order of the times,
+each risk set sum and each step of the hazard follows from the previous ones. This recovers F up to
+a constant, and R*(-alpha) = -alpha . F - R(F).
 """
 
 from __future__ import annotations
@@ -338,8 +338,8 @@ def _log_levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.n
 def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
     """Return the share of tied events in the hazards of their risk set, with Efron's approximation.
 
-    It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m, which
-    increases and is convex, so that Newton's method descends to it from u = 1.
+    It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m. Since
+    g is increasing and convex, Newton's method from u = 1 converges to the root from above.
 
     Parameters
     ----------
@@ -348,6 +348,7 @@ def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
     before : float
         Hazards of the risk set times the cumulative hazard before.
     removed : ndarray of shape (events,)
+        See `EventTimes`, for the tied events only.
 
     Returns
     -------

@@ -49,6 +49,7 @@ def signed_box(y: np.ndarray, width: np.ndarray) -> tuple[np.ndarray, np.ndarray
     y : array of shape (n,)
         -1 or +1.
     width : array of shape (n,)
+        Largest value of y alpha, such as the cost of each example.
 
     Returns
     -------

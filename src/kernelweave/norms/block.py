@@ -107,8 +107,9 @@ class Block(Norm):
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         """Return weights that decrease the primal objective for q <= 2, and `best(s)` for q > 2.
 
-        For q > 2 the weights that are optimal for the current w are a step in a saddle point
-        problem and need not converge, whereas `best(s)` never decreases the dual objective.
+        For q > 2 the weights are the solution of a saddle point problem. Steps to the weights that
+        are optimal for the current w need not converge, whereas steps to `best(s)` never decrease
+        the dual objective.
 
         Parameters
         ----------

@@ -190,6 +190,8 @@ def margin_bound(
     y : array-like of shape (n,)
         Their labels.
     margin : float > 0
+        Margin of the margin loss min(1, (1 - y f / margin)_+). A larger margin decreases the
+        complexity term and increases the margin risk.
     delta : float in (0, 1)
         Probability with which the bound may fail.
 

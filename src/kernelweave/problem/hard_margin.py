@@ -3,12 +3,14 @@
     P:  min over w, b, theta    1/2 sum_m ||w_m||^2 / theta_m     with y_i f_i >= 1 for all i
     D:  max over alpha          sum_i |alpha_i| - 1/2 ||s||_dual  with y_i alpha_i >= 0
 
-With the hinge loss the dual value of an alpha does not depend on C, which only bounds alpha. So a
-soft-margin solution whose alphas stay below their bounds solves the hard-margin problem, and the
-dual value of every soft-margin alpha is a lower bound of the hard-margin optimum. A model whose
-smallest y_i f_i is between 0 and 1 becomes feasible when it is divided by this number. The primal
-value of such a model is that of the feasible one. `optimization.methods.hard_margin` solves the
-problem.
+With the hinge loss the dual value of an alpha does not depend on C, which only bounds alpha. This
+has two consequences. A soft-margin solution whose alphas stay below their bounds solves the
+hard-margin problem. The dual value of every soft-margin alpha is a lower bound on the hard-margin
+optimum.
+
+A model whose smallest y_i f_i is between 0 and 1 becomes feasible when it is divided by this
+number. Its primal value is defined as that of the feasible model.
+`optimization.methods.hard_margin` solves the problem.
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
 """Bounds on the rounding errors of kernels, outputs and squared block norms.
 
 The relative error of a floating point operation is at most UNIT. Errors of many operations are
-taken as independent: a sum of N terms has an error of about sqrt(N) UNIT times the sum of their
-absolute values, not N UNIT (Higham and Mary, 2019), and the error of a sum of N inexact values is
-the root of the sum of their squared errors. The bound is `SURE` times that. Propagated through the
-expression of a kernel this gives a number e(i) for each example i, such that the error of
-k(x_i, x_j) is below (e(i) + e(j)) / 2. Errors of outputs follow from the accumulated update of each
-alpha since outputs were computed from scratch, and those of s_m = alpha' K_m alpha from the alphas.
+assumed to be independent (Higham and Mary, 2019). So a sum of N terms has an error of about
+sqrt(N) UNIT, not N UNIT, times the sum of their absolute values. The error of a sum of N inexact
+values is the root of the sum of their squared errors. Bounds are `SURE` times these errors.
 
-These errors are negligible unless kernel values of different examples differ in the last decimals
-only: RBF widths far above the scale of the data, data far from the origin, or alphas so large that
-outputs are small differences of large numbers.
+Errors are propagated through the expression of a kernel. The result is a number e(i) for each
+example i, such that the error of k(x_i, x_j) is below (e(i) + e(j)) / 2. Errors of outputs follow
+from the accumulated update of each alpha since outputs were computed from scratch. Errors of
+s_m = alpha' K_m alpha follow from the alphas.
+
+These errors are negligible with three exceptions: RBF kernels so wide that kernel values of
+different examples differ in the last decimals only, data far from the origin, and alphas so large
+that outputs are small differences of large numbers.
 """
 
 from __future__ import annotations

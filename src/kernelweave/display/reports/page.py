@@ -59,7 +59,10 @@ def report(
     y : n targets, optional
         For cross-validated scores; a clone of the model is fitted on each fold. With
         ``calibrate=`` also for the coverage of prediction sets or intervals.
-    cv, groups : folds, as in scikit-learn
+    cv : int, splitter or iterable of (train, test), as in scikit-learn
+        Folds of the cross-validated scores.
+    groups : array-like of shape (n,), optional
+        Groups for the splitter `cv`.
     compare : bool
         Whether to compare with the unweighted sum of kernels and the best single kernel. This
         takes many fits.
