@@ -1,7 +1,8 @@
 """Working sets of all pairs of classes (one against one), inside the core.
 
 `ClassPairsEngine` solves the two-class problems of all pairs under fixed weights. If every pair
-reaches a relative gap, so does the sum of their problems.
+reaches a relative gap, so does the sum of their problems. If the kernel is ill-conditioned, the
+core stops before, and `WorkingSets`, which also take interior points, continue.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engines.base import Engine
-from ...engines.class_pairs import ClassPairsEngine, pair_solver
+from ...engines.class_pairs import WORKING_SET, ClassPairsEngine, pair_solver
 from ...problem.problem import Problem
 from ...problem.rounding import PairRounding
 from ..certifier import Certifier
@@ -19,6 +20,7 @@ from ..confirm import judged_pairs
 from ..log import Log
 from ..result import Result
 from ..run import Run
+from .working_sets import WorkingSets
 
 BELOW_TOL = 0.9  # fraction of the tolerance for pairs, since the core's bias is not optimal
 
@@ -35,7 +37,9 @@ class PairSets:
         run = replace(run, rule=replace(run.rule, decrease=1.0))
         while True:
             # No certificate before this call: it would take a pass over all support vectors.
-            solver.solve(problem.term, constant, BELOW_TOL * run.tol, weights)
+            gaps = solver.solve(problem.term, constant, BELOW_TOL * run.tol, weights)
+            if gaps.max() > BELOW_TOL * run.tol:  # too many steps of SMO
+                return WorkingSets(WORKING_SET).solve(problem, engine, weights, run)
             run.notify(engine.alpha, weights)
             certificate = certifier.certify(weights)
             run.record(certificate, weights, 1, engine.alpha)
