@@ -7,8 +7,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, load, verify
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, load, verify
 from kernelweave.kernels import CompiledKernels
 from kernelweave.kernels.data.views import Views
 from kernelweave.kernels.default import Contents, alphabet_of, default_candidates, default_kernels
@@ -242,6 +243,28 @@ def test_proteins_have_words_with_a_mismatch(rng):
     assert names == ["k-mers with mismatches", "k-mers"]
     assert model.kernel_names_[0].startswith("Mismatch")
     assert model.score(as_sequences(X[100:], "protein"), y[100:]) > 0.9
+
+
+def test_unbalanced_classes_are_ranked_best_by_kernels_chosen_for_the_ranking(rng):
+    """A motif of seven letters, one of which varies, in a fifth of the proteins.
+
+    Words with a mismatch rank these first, but their decision values are almost all negative.
+    """
+    letters, y = list("ACDEFGHIKLMNPQRSTVWY"), np.arange(400) % 5 == 0
+    texts = ["".join(rng.choice(letters, size)) for size in rng.integers(60, 80, len(y))]
+    for i in np.flatnonzero(y):
+        motif = list("WCHMKYF")
+        motif[rng.integers(7)] = rng.choice(letters)
+        texts[i] = texts[i][:5] + "".join(motif) + texts[i][12:]
+    model, ranking = (
+        MKLClassifierCV(norms=[2], Cs=[10.0], cv=3, scoring=scoring).fit(texts[:120], y[:120])
+        for scoring in (None, "roc_auc")
+    )
+    assert model.kernel_names_[0].startswith("Spectrum")
+    assert ranking.kernel_names_[0].startswith("Mismatch")
+    assert model.score(texts[120:], y[120:]) > ranking.score(texts[120:], y[120:])
+    areas = [roc_auc_score(y[120:], one.decision_function(texts[120:])) for one in (model, ranking)]
+    assert areas[1] > areas[0]
 
 
 def test_bytes_have_no_words_with_mismatches(rng):
