@@ -1,4 +1,4 @@
-"""Costs of the operations of an engine: all that the plan knows of an engine."""
+"""Costs of the operations of an engine: the only properties of engines that the plan uses."""
 
 from __future__ import annotations
 

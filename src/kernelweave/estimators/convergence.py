@@ -27,7 +27,7 @@ def warn_of(
     names: Sequence[str],
     rounding: RoundingBounds,
 ) -> None:
-    """Warn if a gap is above the tolerance or hidden by rounding, or if a model is constant.
+    """Warn if a gap is above the tolerance, or uncertain due to rounding, or a model is constant.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def convergence_message(
     names: Sequence[str],
     rounding: RoundingBounds,
 ) -> str | None:
-    """Return a warning if a gap is above the tolerance or hidden by rounding, otherwise None."""
+    """Return a warning if a gap is above the tolerance or uncertain due to rounding, else None."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
     if worst.converged:
         return None

@@ -101,7 +101,7 @@ class MergedExamples:
     kind : ndarray of shape (n,)
         Group of each example.
     shares : ndarray of shape (n,)
-        Fraction of the cost of its group that each example has.
+        Cost of each example, as a fraction of the cost of its group.
     """
 
     chosen: np.ndarray

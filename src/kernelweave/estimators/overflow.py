@@ -1,7 +1,7 @@
 """Error messages for overflow: they name the quantity that is too large.
 
-A solver raises FloatingPointError if its objective is not finite. It does not know the names of the
-kernels and parameters, which the message for users contains.
+A solver raises FloatingPointError if its objective is not finite, without any names of kernels and
+parameters. The message for users contains these names.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def _in_known_form(kernels: object, X: Any) -> Any:
-    """Return a lazy, Arrow or wrapped table in a form that kernels read, and others as they are."""
+    """Return X with lazy, Arrow and wrapped tables converted to types that kernels can read."""
     if hasattr(X, "collect"):
         raise ValueError("X is a lazy frame, whose rows are not known; pass X.collect()")
     X = unpacked(X)

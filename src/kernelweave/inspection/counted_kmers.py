@@ -28,7 +28,7 @@ def top_counted(model: FittedEstimator, n: int, target: object) -> list[tuple[st
 def heavy_words(
     model: FittedEstimator, n: int, target: object
 ) -> tuple[list[tuple[str, float]], Alphabet, bool]:
-    """Return the n heaviest words, their alphabet, and whether all kernels count both strands.
+    """Return n words of largest weight, their alphabet, and whether all kernels use both strands.
 
     With both strands, a word and its reverse complement are one word, written as the first of the
     two in alphabetical order.

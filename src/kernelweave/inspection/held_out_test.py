@@ -104,7 +104,7 @@ def held_out_test(
     verbose: int = 0,
     random_state: int = 0,
 ) -> HeldOutTest:
-    """Return a permutation test: does each kernel help to predict held-out examples?
+    """Return a permutation test of the contributions of each kernel to held-out examples.
 
     Parameters
     ----------

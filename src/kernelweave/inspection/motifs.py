@@ -1,10 +1,11 @@
-"""Motifs of sequence models: heavy words clustered and aligned into position weight matrices.
+"""Motifs of sequence models: words of large weight, aligned into position weight matrices.
 
-A sequence model gives a weight to each word. The heaviest words of a motif are its instances and
-shifted parts of them. The heaviest word that is left seeds a motif; words that agree with the seed
-under some shift, or whose reverse complements do, join it at their best alignment. Each word counts
-in proportion to its weight. The alignment is then repeated against the matrix itself, and columns
-with little information are cut off at both ends.
+A sequence model gives a weight to each word. The words of a motif with the largest weights are its
+instances and shifted parts of them. So motifs are found one after the other, as follows. The word
+with the largest weight among those not yet assigned is the seed. Words that agree with the seed
+under some shift, or whose reverse complements do, are added at their best alignment, in proportion
+to their weights. The alignment is then repeated against the resulting matrix, and columns with
+little information are cut off at both ends.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def motifs(
 def _weighted_words(
     model: FittedEstimator, count: int, target: object
 ) -> tuple[list[tuple[str, float]], Alphabet, bool]:
-    """Return the heaviest words of positive weight, their alphabet, and whether strands merge."""
+    """Return the words of largest positive weight, their alphabet, and whether strands merge."""
     try:
         positional = positional_words(model, target)
     except ValueError:

@@ -92,9 +92,9 @@ class ClassRisk(Risk):
         return False
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
-        """Return whether the alphas of each example, and of each class, add up to 0.
+        """Return whether the alphas of each example, and of each class, add up to 0 up to rounding.
 
-        Those of classes do so with an intercept only. Rounding is allowed for.
+        Sums of classes are only checked if there is an intercept.
         """
         each = self.table(alpha)
         drift, size = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)

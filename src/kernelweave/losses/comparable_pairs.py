@@ -70,7 +70,7 @@ class ComparablePairs:
 
 
 class ActivePairs(ABC):
-    """The pairs with F_j - 1 < F_i, ready for sums."""
+    """The active pairs, F_j - 1 < F_i, and sums over them."""
 
     @abstractmethod
     def over_later(self, values: np.ndarray) -> np.ndarray:

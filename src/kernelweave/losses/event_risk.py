@@ -1,4 +1,4 @@
-"""Base class of the risks of censored times, which know the observed events."""
+"""Base class of the risks of censored times: they store which events were observed."""
 
 from __future__ import annotations
 

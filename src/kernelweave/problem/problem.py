@@ -1,4 +1,4 @@
-"""The optimisation problem and the certificate that judges every model.
+"""The optimisation problem, and the certificate of optimality of a model.
 
     P:  min over w, b, theta    sum_i C_i V(f_i, y_i) + tau b + 1/2 sum_m ||w_m||^2 / theta_m
                                 with theta >= 0, ||theta|| <= 1, f_i = sum_m <w_m, psi_m(x_i)> + b
