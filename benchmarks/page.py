@@ -134,6 +134,13 @@ SUMMARY = (
         "linear program around `SVC`, p = 1",
     ),
     (
+        "20 RBF widths, p = 1, adult, 2,000 rows",
+        "mkl_twenty_widths",
+        "adult",
+        "kernelweave, p = 1",
+        "MKLpy, EasyMKL",
+    ),
+    (
         "6-mers of both strands, 2,000 sequences of CTCF",
         "strings_peers",
         "CTCF",
