@@ -9,18 +9,18 @@ below y cost nothing. The risk is a sum over the examples; all methods for such 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 
 from ..common.cached_property import cached_property
-from .base import DualTerm, Loss
-from .event_risk import EventRisk
+from .base import DualTerm
+from .event_risk import EventRisk, SurvivalLoss
 from .squared import half_inverse
 
 
 @dataclass(frozen=True)
-class CensoredSquared(Loss):
+class CensoredSquared(SurvivalLoss):
     """Squared loss (f - y)^2 of events, max(0, f - y)^2 of censored times, with y = -log(time).
 
     The loss depends on which times are censored:
@@ -34,16 +34,7 @@ class CensoredSquared(Loss):
     """
 
     name: ClassVar[str] = "regression"
-    kind: ClassVar[str] = "survival"
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
-        raise TypeError("the loss depends on events; use CensoredRisk.value")
-
-    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
-        raise TypeError("the loss depends on events; use CensoredRisk.term")
-
-    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> NoReturn:
-        raise TypeError("the loss depends on events; use CensoredRisk.best_bias")
+    risk: ClassVar[str] = "CensoredRisk"
 
 
 @dataclass(frozen=True, eq=False)

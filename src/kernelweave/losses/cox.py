@@ -17,13 +17,13 @@ a constant, and R*(-alpha) = -alpha . F - R(F).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.types import Numbers
-from .base import Loss
+from .event_risk import SurvivalLoss
 from .joint_risk import JointRisk
 from .risk import TINY, Response
 
@@ -36,7 +36,7 @@ TIES = ("breslow", "efron")
 
 
 @dataclass(frozen=True)
-class Cox(Loss):
+class Cox(SurvivalLoss):
     """Negative partial log-likelihood of Cox's proportional hazards model.
 
     It is not a sum over the examples: `kernelweave.losses.cox.CoxRisk` computes it.
@@ -56,20 +56,11 @@ class Cox(Loss):
     ties: str = "breslow"
 
     name: ClassVar[str] = "cox"
-    kind: ClassVar[str] = "survival"
+    risk: ClassVar[str] = "CoxRisk"
 
     def __post_init__(self) -> None:
         if self.ties not in TIES:
             raise ValueError(f"ties must be one of {TIES}, got {self.ties!r}")
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
-        raise TypeError("the partial likelihood is not a sum over examples; use CoxRisk.value")
-
-    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
-        raise TypeError("the partial likelihood is not a sum over examples; use CoxRisk.conjugate")
-
-    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
-        return 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,39 @@
-"""Base class of the risks of censored times: they store which events were observed."""
+"""Base classes of the losses and risks of censored times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
+from .base import Loss
 from .risk import Risk
 
 Censored = TypeVar("Censored", bound="EventRisk")
+
+
+@dataclass(frozen=True)
+class SurvivalLoss(Loss):
+    """A loss that depends on which times are events, so that only its risk can compute it.
+
+    Attributes
+    ----------
+    risk : str
+        Name of the class that computes it.
+    """
+
+    kind: ClassVar[str] = "survival"
+    risk: ClassVar[str]
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
+        raise TypeError(f"the loss depends on events; use {self.risk}.value")
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
+        raise TypeError(f"the loss depends on events; use {self.risk}.conjugate")
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> NoReturn:
+        raise TypeError(f"the loss depends on events; use {self.risk}.best_bias")
 
 
 @dataclass(frozen=True, eq=False)

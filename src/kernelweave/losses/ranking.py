@@ -16,14 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.roots import root_between
-from .base import Loss
 from .comparable_pairs import ActivePairs, ComparablePairs
+from .event_risk import SurvivalLoss
 from .joint_risk import JointRisk
 from .risk import TINY, Response
 
@@ -36,7 +36,7 @@ ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its te
 
 
 @dataclass(frozen=True)
-class Ranking(Loss):
+class Ranking(SurvivalLoss):
     """Squared hinge max(0, 1 - (f_j - f_i))^2 over pairs with an event j that is earlier than i.
 
     It is not a sum over the examples: `kernelweave.losses.ranking.RankingRisk` computes it.
@@ -49,16 +49,7 @@ class Ranking(Loss):
     """
 
     name: ClassVar[str] = "ranking"
-    kind: ClassVar[str] = "survival"
-
-    def value(self, f: np.ndarray, y: np.ndarray) -> NoReturn:
-        raise TypeError("the ranking loss is a sum over pairs; use RankingRisk.value")
-
-    def dual_term(self, y: np.ndarray, C: np.ndarray) -> NoReturn:
-        raise TypeError("the ranking loss is a sum over pairs; use RankingRisk.conjugate")
-
-    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
-        return 0.0
+    risk: ClassVar[str] = "RankingRisk"
 
 
 @dataclass(frozen=True, eq=False)
