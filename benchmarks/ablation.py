@@ -432,9 +432,7 @@ ABLATIONS = (
     planned(
         "growing active sets",
         "optimization/active_sets.py",
-        rewrite=lambda made: each(start.ActiveSetStart, lambda part: part.start)(
-            each(ActiveSets, lambda part: part.then)(made)
-        ),
+        rewrite=each(ActiveSets, lambda part: part.then),
     ),
     planned(
         "first weights from a sample",

@@ -48,9 +48,9 @@ from kernelweave.optimization.methods.sifting import SiftedKernels
 from kernelweave.optimization.methods.skm import SKM, SiftedSKM
 from kernelweave.optimization.named_methods import AUTO, METHODS, find_method
 from kernelweave.optimization.plan import Options, Plan, make_plan
-from kernelweave.optimization.single_precision import OnlySinglePrecision, SinglePrecision
+from kernelweave.optimization.single_precision import SinglePrecision
 from kernelweave.optimization.sparsity import DropSmallWeights
-from kernelweave.optimization.start import ActiveSetStart, Sample, Uniform
+from kernelweave.optimization.start import Sample, Uniform
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.optimization.steps.base import MOST_WEIGHTS
 from kernelweave.optimization.steps.cutting_plane import CuttingPlane
@@ -127,7 +127,7 @@ CG_FAMILY = Fallback(CG, FAMILY_SETS, 1000)
 CG_SEPARATE = Fallback(ConjugateGradients(separate=True), FAMILY_SETS, 1000)
 NEWTON_CG = Fallback(NewtonCG(), FAMILY_SETS, 1000)
 ACCURATE_FAMILY = Wrapper(FAMILY_SETS, NEWTON, COSTLY)
-ON_SAMPLES = Sample(OnlySinglePrecision(ACCURATE_FAMILY))
+ON_SAMPLES = Sample(ACCURATE_FAMILY)
 SPARSE_FAMILY = family_plan(dropped(ACCURATE_FAMILY, FAMILY_SETS), ON_SAMPLES)
 SAMPLED_FAMILY = family_plan(ACCURATE_FAMILY, ON_SAMPLES)
 SPARSE = dropped(Wrapper(DENSE_SETS, NEWTON, ACCURATE), DENSE_SETS)
@@ -278,11 +278,10 @@ def test_active_sets_grow_if_examples_are_many(kernels, settings, grows, rng, pl
     y = np.sign(X[:, 0])
     model = MKLClassifier(kernels, **settings)
     many, few = plan_of(model, X, y), plan_of(model, X[:20_000], y[:20_000])
-    assert uses(many, ActiveSets) == isinstance(many.start, ActiveSetStart) == grows
+    assert uses(many, ActiveSets) == grows
     assert not uses(few, ActiveSets)
-    assert not isinstance(few.start, ActiveSetStart)
     if grows:
-        assert many.start.start == few.start
+        assert many.start == few.start
         sets = [part for part in parts(many.solver) if isinstance(part, ActiveSets)]
         assert len(sets) == 1
         assert sets[0].on_sets == sets[0].then

@@ -13,7 +13,6 @@ from kernelweave.optimization.run import Run
 from kernelweave.optimization.single_precision import (
     LEAST_GAP,
     SHARE,
-    OnlySinglePrecision,
     SinglePrecision,
 )
 from kernelweave.optimization.steps.analytic import Analytic
@@ -72,10 +71,3 @@ def test_both_precisions_share_the_budget(case):
     assert not result.converged
     assert result.history[-1].phase == "double precision"
     assert not engine.single_precision
-
-
-def test_samples_stay_in_single_precision(case):
-    problem, engine = case
-    solver = Recorded(schedule(engine))
-    OnlySinglePrecision(solver).solve(problem, engine, begin(problem, engine), Run.start(0.1))
-    assert [one[0] for one in solver.seen] == [True]

@@ -11,18 +11,12 @@ from mkl_cases import begin, planned, working_sets
 from kernelweave import losses, norms
 from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
-from kernelweave.optimization.active_sets import first_set
 from kernelweave.optimization.inner.violations import every_kth
 from kernelweave.optimization.methods.alignment import Aligned
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.optimization.solver import Solver
-from kernelweave.optimization.start import (
-    ActiveSetStart,
-    Sample,
-    SampleTuning,
-    Uniform,
-)
+from kernelweave.optimization.start import Sample, SampleTuning, Uniform
 from kernelweave.problem.problem import Problem
 
 WIDTHS = RBF(gamma=list(np.geomspace(1e-3, 1e2, 12)))
@@ -97,10 +91,12 @@ class Recorded:
     solver: Solver
     problems: list = field(default_factory=list)
     sums: list = field(default_factory=list)
+    single: list = field(default_factory=list)
 
     def solve(self, problem, engine, weights, run):
         self.problems.append(problem)
         self.sums.append(engine.alpha.sum())
+        self.single.append(engine.single_precision)
         return self.solver.solve(problem, engine, weights, run)
 
 
@@ -223,24 +219,25 @@ def test_samples_are_neither_logged_nor_observed(X):
     assert watched == observed == run.log.entries == []
 
 
-def test_weights_of_an_active_set_start_are_those_of_the_first_set(X):
+def test_large_samples_are_bounded(X):
     problem, engine = make_problem(losses.Hinge(), X), family(X)
     begin(problem, engine)
-    seen = []
+    start = replace(sampling(problem, engine), tuning=replace(TUNING, largest=50))
+    start.weights(problem, engine, Run.start())
+    assert [len(small.y) for small in start.solver.problems] == [51]  # a few more by rounding
 
-    class Noted:
-        fixes_weights = False
 
-        def weights(self, problem, engine, run):
-            seen.append((problem, engine))
-            return np.eye(12)[3]
-
-    found = ActiveSetStart(Noted()).weights(problem, engine, Run.start())
-    np.testing.assert_array_equal(found, np.eye(12)[3])
-    ((small, part),) = seen
-    active = first_set(problem, engine.alpha)
-    np.testing.assert_array_equal(small.y, problem.y[active])
-    assert part.n == len(active)
+def test_samples_are_in_single_precision_if_that_is_faster(rng):
+    X = rng.normal(size=(1200, 3))
+    problem = make_problem(losses.Hinge(), X)
+    engine = FamilyEngine.of(training_set(RBF([0.1, 1.0, 2.0, 3.0]), X))
+    assert engine.has_single_precision
+    begin(problem, engine)
+    start = sampling(problem, engine)
+    start.weights(problem, engine, Run.start())
+    assert len(start.solver.single) == 2
+    assert all(start.solver.single)
+    assert not engine.single_precision
 
 
 @pytest.mark.parametrize("alignment", ["plain", "centred"])

@@ -38,10 +38,10 @@ from .methods.base import Method
 from .methods.hard_margin import HardMargin
 from .methods.sifting import SiftedKernels
 from .named_methods import AUTO, Trained
-from .single_precision import OnlySinglePrecision, SinglePrecision
+from .single_precision import SinglePrecision
 from .solver import Solver
 from .sparsity import DropSmallWeights
-from .start import ActiveSetStart, Sample, Start, Uniform
+from .start import Sample, Start, Uniform
 from .steps.analytic import Analytic
 from .steps.base import WeightStep
 from .steps.cutting_plane import CuttingPlane
@@ -197,8 +197,9 @@ def compose(case: Case, name: str) -> Plan:
         adapt = case.tuning.adapt if case.options.final else 0
         solver, on_all = (DropSmallWeights(one, inner, adapt) for one in (solver, on_all))
     if case.costs.single_precision:
-        solver, on_parts = SinglePrecision(solver, on_all), OnlySinglePrecision(on_parts)
-    return Plan(name, started(on_parts, case), solver)
+        solver = SinglePrecision(solver, on_all)
+    sampled: Start = Sample(on_parts) if case.takes_sample else Uniform()
+    return Plan(name, case.method.first_stage or sampled, solver)
 
 
 def scheduled(inner: Solver, case: Case) -> Solver:
@@ -217,14 +218,6 @@ def scheduled(inner: Solver, case: Case) -> Solver:
     if case.takes_joint_descent:
         return Fallback(JointDescent(record=case.costs.fixed_products), schedule, case.size)
     return schedule
-
-
-def started(on_parts: Solver, case: Case) -> Start:
-    """Return the rule for the first weights; `on_parts` solves the problems of samples."""
-    if case.method.first_stage is not None:
-        return case.method.first_stage
-    start = Sample(on_parts) if case.takes_sample else Uniform()
-    return ActiveSetStart(start, case.tuning.active_sets) if case.grows else start
 
 
 @dataclass(frozen=True)

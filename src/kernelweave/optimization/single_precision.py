@@ -39,20 +39,3 @@ class SinglePrecision:
         run.absorb(single)
         engine.single_precision = False
         return self.then.solve(problem, engine, result.weights, run)
-
-
-@dataclass(frozen=True)
-class OnlySinglePrecision:
-    """Solve in single precision, for samples whose result is only a start.
-
-    Parameters
-    ----------
-    solver : Solver
-    """
-
-    solver: Solver
-
-    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Improve alpha and the weights, shape (M,), until the run is finished."""
-        engine.single_precision = True
-        return self.solver.solve(problem, engine, weights, run)

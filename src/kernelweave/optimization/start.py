@@ -9,7 +9,6 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from .active_sets import ActiveSetTuning, first_set
 from .inner.violations import every_kth
 from .run import Run
 from .solver import Solver
@@ -51,11 +50,13 @@ class SampleTuning:
     ----------
     every : one in this many examples is in a sample.
     smallest : number of examples from which on a sample is taken.
+    largest : largest number of examples in a sample.
     tol : relative duality gap on a sample.
     """
 
     every: int = 4
     smallest: int = 1000
+    largest: int = 5000
     tol: float = 0.1
 
 
@@ -66,7 +67,8 @@ class Sample:
     From equal weights to sparse ones it takes several steps, each of which needs a good solution on
     all examples. A sample finds approximate weights at a small part of that cost.
 
-    Sampled examples are up-weighted so that the total cost is preserved.
+    Sampled examples are up-weighted so that the total cost is preserved. They are in single
+    precision, if that is faster: their result is only a start.
 
     Parameters
     ----------
@@ -78,32 +80,14 @@ class Sample:
     fixes_weights: ClassVar[bool] = False
 
     def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
-        tuning, chosen = self.tuning, every_kth(problem.y, self.tuning.every)
+        tuning = self.tuning
+        chosen = every_kth(problem.y, max(tuning.every, round(engine.n / tuning.largest)))
         if engine.n < tuning.smallest or not problem.C[chosen].any():
             return problem.norm.start(engine.n_kernels)
         factor = problem.C.sum() / problem.C[chosen].sum()
         small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
+        part.single_precision = True
         weights = self.weights(small, part, run)
         part.move_to(small.risk.feasible_alpha())
         inner = run.unobserved(max(tuning.tol, run.tol), run.budget.max_iter)
         return self.solver.solve(small, part, weights, inner).weights
-
-
-@dataclass(frozen=True)
-class ActiveSetStart:
-    """Start from the weights of the first active set.
-
-    Parameters
-    ----------
-    start : Start
-        Rule for the weights of the first active set.
-    """
-
-    start: Start
-    tuning: ActiveSetTuning = field(default=ActiveSetTuning(), repr=False)
-    fixes_weights: ClassVar[bool] = False
-
-    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
-        active = first_set(problem, engine.alpha, self.tuning)
-        small = problem.restricted(active, problem.tau)
-        return self.start.weights(small, engine.subset(active), run)
