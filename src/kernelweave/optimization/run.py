@@ -63,20 +63,20 @@ class Run:
         tol: float,
         max_iter: int | None = None,
         *,
-        decrease: float = 1.0,
         observe: Observer | None = None,
     ) -> Run:
         """Return the run of a subproblem, such as an inner problem.
 
         Parameters
         ----------
-        tol, decrease : see `StoppingRule`.
+        tol : float
+            Relative duality gap to reach.
         max_iter : int, optional
         observe : callable, optional
             Observer of that problem's alpha and weights; this run's observer by default.
         """
         return Run(
-            StoppingRule(tol, decrease),
+            StoppingRule(tol),
             Budget(max_iter, self.budget.deadline),
             Log(self.log.work, started=self.log.started),
             observe or self.observe,
@@ -111,7 +111,7 @@ class Run:
     @property
     def tol(self) -> float:
         """Relative duality gap to reach."""
-        return self.rule.target(self.log)
+        return self.rule.tol
 
     def record(
         self,
