@@ -1,4 +1,4 @@
-"""The chart and the three tables that open docs/benchmarks.md, from one file of results.
+"""The chart and the three tables that open docs/benchmarks.md, and a table of other pages.
 
     python -m benchmarks.page --run     measure, write benchmarks/page.json, then render
     python -m benchmarks.page           render what benchmarks/page.json has
@@ -34,6 +34,8 @@ TABLES = {
     "mkl_twenty_widths": "MKL, 20 kernels",
     "strings_peers": "DNA sequences",
 }
+# Tables that other pages include: the options of their commands. Run by name only.
+OTHERS = {"toy_sparsity": ("--repeats 5 --sizes 50", Settings(repeats=5, sizes=(50,)))}
 OURS, PEERS = "#1f77b4", "#808080"
 
 
@@ -42,11 +44,12 @@ def measure(names: list[str], settings: Settings) -> dict[str, Any]:
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     warm_up()
     for name in names:
-        table = import_module(f"benchmarks.{name}").run(settings)
+        options, chosen = OTHERS.get(name, ("", settings))
+        table = import_module(f"benchmarks.{name}").run(chosen)
         place = report.machine()
         results[name] = {
             "date": f"{datetime.now(timezone.utc):%Y-%m-%d}",
-            "command": f"python -m benchmarks {name}",
+            "command": f"python -m benchmarks {name} {options}".rstrip(),
             "machine": f"{place['cpu']}, {place['cores']} cores, {place['simd']}",
             "columns": list(table.columns),
             "rows": table.rows,
@@ -152,7 +155,7 @@ SUMMARY = (
 
 def render(results: dict[str, Any]) -> dict[str, str]:
     """Return the Markdown files of the page, and of the start page, by name."""
-    tables = {f"benchmarks_{name}.md": rendered(results[name]) for name in TABLES}
+    tables = {f"benchmarks_{name}.md": rendered(results[name]) for name in [*TABLES, *OTHERS]}
     return tables | {"speed.md": summary(results)}
 
 

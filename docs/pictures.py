@@ -35,6 +35,10 @@ PAGES = (  # their code saves pictures
     "gapped-kmers",
 )
 BLUE, ORANGE, GREY = "#3366aa", "#dd7722", "#888888"
+# Okabe and Ito (2008): colours that colour-blind readers can tell apart
+LINES = mpl.cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000"]) + mpl.cycler(
+    marker=["o", "s", "^", "D", "v"]
+)
 PLACES = ((slice(None), 0), (0, 1), (1, 1))  # of the panels of the start page
 REGIONS = ("#dde7f3", "#fbe6d2", "#e8e8e8")  # pale forms of these colours
 
@@ -107,10 +111,15 @@ def absent() -> Figure:
     for ax, at in zip(axes, range(0, 12, 4), strict=True):
         block = rows[at : at + 4]
         for place, (label, color) in enumerate(
-            [("absent views", ORANGE), ("complete cases", GREY), ("5-NN imputed", BLUE)]
+            [
+                ("absent views", ORANGE),
+                ("complete cases", GREY),
+                ("5-NN imputed", BLUE),
+                ("gradient boosting", "black"),
+            ]
         ):
             values = [float(row[2 + place].strip("*") or "nan") for row in block]
-            ax.plot([0, 20, 40, 60], values, marker="o", color=color, label=label)
+            ax.plot([0, 20, 40, 60], values, marker="os^D"[place], color=color, label=label)
         ax.set(title=block[0][0], xlabel="% of views removed", xticks=[0, 20, 40, 60])
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("accuracy")
@@ -157,14 +166,17 @@ def loss_curves() -> Figure:
     """Losses against the margin y f, or against the error y - f."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.9), layout="constrained")
     margin = np.linspace(-2, 3, 300)
+    for ax in (left, right):
+        ax.set_prop_cycle(LINES)
     for name in ("hinge", "squared_hinge", "logistic", "smooth_hinge"):
         value = losses.get(name, "classifier").value(margin, np.ones(300))
-        left.plot(margin, value, label=name, linestyle="--" if name == "smooth_hinge" else "-")
+        style = "--" if name == "smooth_hinge" else "-"
+        left.plot(margin, value, label=name, linestyle=style, markevery=60, ms=4)
     left.set(xlabel="margin y f", ylabel="loss", ylim=(0, 4), title="MKLClassifier")
     error = np.linspace(-2, 2, 300)
     for loss in (losses.EpsilonInsensitive(epsilon=0.5), losses.Squared()):
         label = f"{loss.name}, epsilon = 0.5" if loss.name.startswith("eps") else loss.name
-        right.plot(error, loss.value(error, np.zeros(300)), label=label)
+        right.plot(error, loss.value(error, np.zeros(300)), label=label, markevery=60, ms=4)
     right.set(xlabel="error f - y", ylim=(0, 4), title="MKLRegressor")
     for ax in (left, right):
         ax.legend(frameon=False, fontsize=8)
@@ -188,8 +200,9 @@ def toys() -> Figure:
         X, y = datasets.make_stars(400, outer_radius=radius, random_state=0)
         ax.scatter(*X.T, c=y, cmap="coolwarm", s=4)
         ax.set(title=f"outer radius {radius:g}", aspect="equal", xticks=[], yticks=[])
+    right.set_prop_cycle(LINES)
     for width, line in zip(widths, np.transpose(weights), strict=True):
-        right.plot(radii, line, marker=".", label=f"{width:g}")
+        right.plot(radii, line, ms=4, label=f"{width:g}")
     right.set(xlabel="outer radius", ylabel="weight")
     right.legend(title="width", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     right.spines[["top", "right"]].set_visible(False)
@@ -226,11 +239,11 @@ def string_kernels() -> Figure:
         "WeightedDegreeShift: at most 2 apart": lambda i, j: abs(i - j) <= 2,
         "Spectrum: anywhere": lambda i, j: True,
     }
-    figure, axes = plt.subplots(1, 3, figsize=(10, 1.9), layout="constrained")
+    figure, axes = plt.subplots(3, 1, figsize=(5.5, 4.6), layout="constrained")
     for ax, (title, counts) in zip(axes, rules.items(), strict=True):
         for x, (a, b) in enumerate(zip(one, two, strict=True)):
-            ax.text(x, 1, a, ha="center", va="center", family="monospace")
-            ax.text(x, 0, b, ha="center", va="center", family="monospace")
+            ax.text(x, 1, a, ha="center", va="center", family="monospace", size=13)
+            ax.text(x, 0, b, ha="center", va="center", family="monospace", size=13)
         for i in range(len(one) - k + 1):
             for j in range(len(two) - k + 1):
                 if one[i : i + k] == two[j : j + k] and counts(i, j):
@@ -239,7 +252,7 @@ def string_kernels() -> Figure:
                     ax.plot([i - 0.3, i + k - 0.7], [0.8, 0.8], color=BLUE, alpha=0.5)
                     ax.plot([j - 0.3, j + k - 0.7], [0.2, 0.2], color=BLUE, alpha=0.5)
         ax.set(xlim=(-1, len(one)), ylim=(-0.4, 1.4))
-        ax.set_title(title, fontsize=10)
+        ax.set_title(title, fontsize=12)
         ax.axis("off")
     return figure
 
@@ -332,13 +345,15 @@ def solvers() -> Figure:
         left: (1.0, ("newton", "cutting-plane", "level", "gradient", "simplemkl")),
         right: (2.0, ("newton", "analytic", "cutting-plane", "level")),
     }
+    names = ("newton", "cutting-plane", "level", "gradient", "simplemkl", "analytic")
+    styles = dict(zip(names, [*LINES, {"color": ORANGE, "marker": "x"}], strict=True))
     for ax, (p, names) in panels.items():
         for name in names:
             model = MKLClassifier(
                 per_feature(RBF([0.03, 0.3])), norm=p, solver=name, interleaved=False, tol=1e-4
             ).fit(X, y)
             gaps = [max(entry["gap"], 1e-5) for entry in model.history_ if entry["gap"] < np.inf]
-            ax.semilogy(np.arange(len(gaps)), gaps, ".-", ms=4, label=name)
+            ax.semilogy(np.arange(len(gaps)), gaps, ms=3, label=name, **styles[name])
         ax.set(title=f"p = {p:g}", xlabel="iteration", ylim=(5e-6, 3))
         ax.legend(frameon=False, fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
@@ -362,24 +377,6 @@ def classes() -> Figure:
             ax.plot(*X[y == k].T, ".", ms=4, color=color)
         ax.set_title(f'multi_class="{form}"', size=10)
         ax.set(xticks=[], yticks=[])
-    return figure
-
-
-def defaults() -> Figure:
-    """Scores of the defaults minus those of a tuned SVM and of boosting, by data set."""
-    rows = _table("defaults", "| data | no argument | tuned SVM | boosting", last=True)
-    rows.sort(key=lambda row: float(row[1]) - float(row[2]))
-    scores = np.array([row[1:4] for row in rows], dtype=float)
-    figure, ax = plt.subplots(figsize=(6.5, 3.6), layout="constrained")
-    for column, name, color in ((1, "tuned SVM", BLUE), (2, "boosting", ORANGE)):
-        ax.plot(
-            scores[:, 0] - scores[:, column], np.arange(len(rows)), "o", color=color, label=name
-        )
-    ax.axvline(0, color=GREY, linewidth=1)
-    ax.set_yticks(np.arange(len(rows)), [row[0] for row in rows], size=8)
-    ax.set_xlabel("score of the defaults minus score of the other model")
-    ax.legend(frameon=False, loc="lower right")
-    ax.spines[["top", "right"]].set_visible(False)
     return figure
 
 
@@ -422,11 +419,10 @@ def guarantees() -> Figure:
     return figure
 
 
-def _table(page: str, head: str, *, last: bool = False) -> list[list[str]]:
-    """Return the cells of the first (or last) table of a page whose head begins with a text."""
+def _table(page: str, head: str) -> list[list[str]]:
+    """Return the cells of the first table of a page whose head begins with a text."""
     lines = (HERE / f"{page}.md").read_text().splitlines()
-    heads = [number for number, line in enumerate(lines) if line.startswith(head)]
-    first = heads[-1 if last else 0]
+    first = next(number for number, line in enumerate(lines) if line.startswith(head))
     cells = []
     for line in lines[first + 2 :]:
         if not line.startswith("|"):
@@ -455,7 +451,6 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "scale": scale,
     "solvers": solvers,
     "classes": classes,
-    "defaults": defaults,
     "migration": migration,
     "guarantees": guarantees,
 }
