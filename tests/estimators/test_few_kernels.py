@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, few_kernels, norms, verify
 from kernelweave.kernels import RBF, Linear, per_feature
@@ -56,6 +57,16 @@ def test_exchanges_never_increase_the_objective():
     assert later.objective <= first.objective
     assert later.n_fits <= 13
     assert later.lower_bound == first.lower_bound
+
+
+def test_only_warnings_of_the_returned_model_are_issued(recwarn):
+    X = np.random.default_rng(1).normal(size=(200, 10))
+    each = MKLClassifier(per_feature(Linear()), norm=1, C=1.0)  # single columns may be useless
+    few_kernels(each, X, X[:, 0] + X[:, 3] - X[:, 7] > 0, max_kernels=1)
+    assert not recwarn
+    each.set_params(max_iter=1, solver="simplemkl", tol=1e-9)
+    with pytest.warns(ConvergenceWarning):
+        few_kernels(each, X, X[:, 0] + X[:, 3] - X[:, 7] > 0, max_kernels=3, swaps=0)
 
 
 def test_several_outputs_need_shared_weights():

@@ -9,6 +9,7 @@ optimal value in its weight.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -148,17 +149,19 @@ class _Search:
         usable = self.relaxed._model.compiled.varying
         order = usable[np.argsort(-self.relaxed.weights_[usable], kind="stable")]
         chosen = np.sort(order[:k])
-        best = self._fitted(chosen)
+        best, issued = self._fitted(chosen)
         improved = len(chosen) < len(usable)
         while improved:
             improved = False
             for candidate in self._neighbours(best, chosen, usable):
                 if self.n_fits > swaps or self._gap(best) <= self.estimator.tol:
                     break
-                model = self._fitted(candidate)
+                model, found = self._fitted(candidate)
                 if model.primal_objective_ < (1 - IMPROVEMENT) * best.primal_objective_:
-                    best, chosen, improved = model, candidate, True
+                    best, issued, chosen, improved = model, found, candidate, True
                     break
+        for one in issued:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         return FewKernels(
             best,
             chosen,
@@ -168,15 +171,18 @@ class _Search:
             self.n_fits,
         )
 
-    def _fitted(self, chosen: np.ndarray) -> Any:
-        """Return the estimator fitted on some kernels."""
+    def _fitted(self, chosen: np.ndarray) -> tuple[Any, list[warnings.WarningMessage]]:
+        """Return the estimator fitted on some kernels, and the warnings of this fit."""
         own = self.estimator.kernels
         own = self.relaxed._default if own is None else own
         members = [Member(own, int(m)) for m in chosen]
         norm = as_norm(self.estimator.norm).among(chosen)
         model = clone(self.estimator).set_params(kernels=members, norm=norm, C=self.relaxed.C_)
         self.n_fits += 1
-        return model.fit(self.X, self.y, self.sample_weight)
+        with warnings.catch_warnings(record=True) as issued:
+            warnings.simplefilter("always")
+            model.fit(self.X, self.y, self.sample_weight)
+        return model, issued
 
     def _neighbours(
         self, model: Any, chosen: np.ndarray, usable: np.ndarray
