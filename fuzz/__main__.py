@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +18,16 @@ from .targets import TARGETS, warm_up
 from .verdicts import judged
 
 BYTES = 48  # of decisions in a random input
+BATCH = 50  # inputs that a worker is given at once
 
 
 def main() -> int:
     """Run what the command line says; the exit status is 1 if there are findings."""
     options = parsed()
-    warm_up()
     if options.replay:
         return replay(options.replay)
     chosen = options.target or sorted(TARGETS)
+    warm_up(chosen)
     share = options.seconds / len(chosen)
     reports = []
     for target in chosen:
@@ -68,17 +68,16 @@ def by_numbers(
 ) -> None:
     """Run random inputs until their number or the time limit is reached."""
     started = time.monotonic()
-    for number in _until(range(first, first + count), started + seconds):
-        _noted(worker, report, random_input(seed, number))
-        if (number + 1) % 1000 == 0:
-            print(f"{number + 1}: {report} after {time.monotonic() - started:.0f} s", flush=True)
-
-
-def _until(numbers: range, end: float) -> Iterator[int]:
-    for number in numbers:
-        if time.monotonic() > end:
+    last = first + count
+    for begin in range(first, last, BATCH):
+        if time.monotonic() - started > seconds:
             return
-        yield number
+        numbers = range(begin, min(begin + BATCH, last))
+        inputs = [random_input(seed, number) for number in numbers]
+        for number, data, answer in zip(numbers, inputs, worker.judge(inputs), strict=True):
+            report.note(data, *answer, f"seed {seed}, number {number}")
+        if (numbers[-1] + 1) % 1000 == 0:
+            print(f"{report} after {time.monotonic() - started:.0f} s", flush=True)
 
 
 def by_hypothesis(worker: Worker, report: Report, number: int, seconds: float) -> None:
@@ -97,19 +96,14 @@ def by_hypothesis(worker: Worker, report: Report, number: int, seconds: float) -
     def holds(data: bytes) -> None:
         if time.monotonic() > end:
             raise KeyboardInterrupt
-        assert not _noted(worker, report, data)
+        [(verdict, used)] = worker.judge([data])
+        report.note(data, verdict, used, "Hypothesis")
+        assert not verdict.is_finding
 
     try:
         holds()
     except (KeyboardInterrupt, AssertionError):
         return
-
-
-def _noted(worker: Worker, report: Report, data: bytes) -> bool:
-    """Run an input and return whether it is a finding."""
-    verdict = worker.judge(data)
-    report.note(data, verdict, worker.seconds)
-    return verdict.is_finding
 
 
 def replay(files: list[Path]) -> int:

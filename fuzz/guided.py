@@ -42,8 +42,9 @@ def main() -> None:
     from .targets import TARGETS, warm_up
     from .verdicts import judged
 
-    warm_up()
-    target = TARGETS[sys.argv.pop(1)]
+    name = sys.argv.pop(1)
+    warm_up([name])
+    target = TARGETS[name]
 
     def one(data: bytes) -> None:
         verdict = judged(target, data)

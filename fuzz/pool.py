@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 
 from .verdicts import Verdict, judged
@@ -19,41 +20,57 @@ LIFE = 5000  # inputs after which a worker is replaced, so that leaks cannot hid
 
 
 class Worker:
-    """Runs inputs of one target in a child process.
-
-    Attributes
-    ----------
-    seconds : float
-        CPU time of the last input.
-    """
+    """Runs inputs of one target in a child process."""
 
     def __init__(self, run: Callable[[bytes], None]):
-        self.run, self.seconds = run, 0.0
+        self.run = run
         self._start()
 
-    def judge(self, data: bytes) -> Verdict:
-        """Run an input and return its verdict."""
-        if self._left == 0:
+    def judge(self, inputs: list[bytes]) -> Iterator[tuple[Verdict, float]]:
+        """Run inputs in order, and give the verdict and the CPU seconds of each.
+
+        All inputs are sent at once: on a busy machine, waiting for one answer after the other
+        takes longer than most inputs. After a crash or a hang a new child runs the rest.
+        """
+        left = list(inputs)
+        while left:
+            if self._answered >= LIFE:
+                self.close()
+                self._start()
+            try:
+                self._pipe.send(left)
+                while left:
+                    answer = self._answer()
+                    left.pop(0)
+                    self._answered += 1
+                    yield answer
+            except (EOFError, OSError):
+                self._child.join()
+                left.pop(0)
+                yield Verdict("crash", _ending(self._child.exitcode)), SECONDS
+            except TimeoutError as error:
+                left.pop(0)
+                yield Verdict("hang", str(error)), SECONDS
+            else:
+                continue
             self.close()
             self._start()
-        self._left -= 1
-        try:
-            self._pipe.send_bytes(data)
-            before = last = self.cpu_seconds
-            end = time.monotonic() + WAITING
-            while not self._pipe.poll(1.0):
-                used = self.cpu_seconds
-                if used - before > SECONDS:
-                    return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s of CPU time"))
-                if used > last:  # on a busy machine a process may wait for minutes
-                    last, end = used, time.monotonic() + WAITING
-                if time.monotonic() > end:
-                    return self._dead(Verdict("hang", f"no CPU time for {WAITING:g} s"))
-            self.seconds = self.cpu_seconds - before
-            return self._pipe.recv()
-        except (EOFError, OSError):
-            self._child.join()
-            return self._dead(Verdict("crash", _ending(self._child.exitcode)))
+
+    def _answer(self) -> tuple[Verdict, float]:
+        """Return the next answer of the child, or raise a TimeoutError if it hangs."""
+        before = last = self.cpu_seconds
+        end = time.monotonic() + WAITING
+        while not self._pipe.poll(1.0):
+            used = self.cpu_seconds
+            if used - before > SECONDS:
+                os.kill(self._child.pid, signal.SIGUSR1)  # it prints where it is
+                time.sleep(1.0)
+                raise TimeoutError(f"no answer after {SECONDS:g} s of CPU time")
+            if used > last:  # on a busy machine a process may wait for minutes
+                last, end = used, time.monotonic() + WAITING
+            if time.monotonic() > end:
+                raise TimeoutError(f"no CPU time for {WAITING:g} s")
+        return self._pipe.recv()
 
     @property
     def cpu_seconds(self) -> float:
@@ -74,26 +91,24 @@ class Worker:
         self._child = context.Process(target=_serve, args=(self.run, theirs), daemon=True)
         self._child.start()
         theirs.close()
-        self._left = LIFE
-
-    def _dead(self, verdict: Verdict) -> Verdict:
-        self.seconds = SECONDS
-        self.close()
-        self._start()
-        return verdict
+        self._answered = 0
 
 
 def _serve(run: Callable[[bytes], None], pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    faulthandler.register(signal.SIGUSR1)
     limit = _address_space() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
-            data = pipe.recv_bytes()
+            inputs = pipe.recv()
         except EOFError:
             os._exit(0)
-        pipe.send(judged(run, data))
+        for data in inputs:
+            before = time.process_time()
+            verdict = judged(run, data)
+            pipe.send((verdict, time.process_time() - before))
 
 
 def _address_space() -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from .verdicts import FINDINGS, Verdict
 
 FOLDER = Path("fuzz", "findings")
-SLOW = 5.0  # seconds; longer runs are written down, too
+SLOW = 5.0  # seconds of CPU time; longer runs are written down, too
 
 
 class Report:
@@ -21,8 +21,8 @@ class Report:
         self.counts: Counter[str] = Counter()
         self.slowest = 0.0
 
-    def note(self, data: bytes, verdict: Verdict, seconds: float) -> None:
-        """Count a verdict."""
+    def note(self, data: bytes, verdict: Verdict, seconds: float, source: str) -> None:
+        """Count a verdict; findings and slow inputs are written down with their source."""
         self.counts[verdict.kind] += 1
         self.slowest = max(self.slowest, seconds)
         if not verdict.is_finding and seconds < SLOW:
@@ -31,7 +31,8 @@ class Report:
         kind = verdict.kind if verdict.is_finding else "slow"
         name = f"{self.target}-{kind}-{hashlib.sha256(data).hexdigest()[:12]}"
         (self.folder / name).write_bytes(data)
-        (self.folder / f"{name}.txt").write_text(verdict.detail)
+        text = f"{source}, {seconds:.1f} s of CPU time\n{verdict.detail}"
+        (self.folder / f"{name}.txt").write_text(text)
 
     @property
     def inputs(self) -> int:

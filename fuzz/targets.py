@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from . import (
     checkpoints,
     class_fits,
@@ -31,9 +33,12 @@ TARGETS = {
 }
 
 
-def warm_up() -> None:
-    """Create what every worker needs before workers are forked."""
-    model_files.templates()
-    genome_files.model()
-    for name in checkpoints.MODELS:
-        checkpoints.template(name)
+def warm_up(names: Iterable[str]) -> None:
+    """Create what the workers of some targets need before they are forked."""
+    if "model_files" in names:
+        model_files.templates()
+    if "genome_files" in names:
+        genome_files.model()
+    if "checkpoints" in names:
+        for name in checkpoints.MODELS:
+            checkpoints.template(name)

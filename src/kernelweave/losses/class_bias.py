@@ -17,7 +17,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
-from scipy.special import logsumexp, softmax
 
 STEPS = 100  # Newton steps
 MATCHED = 1e-14  # error of a class cost that counts as rounding, relative to the total cost
@@ -87,34 +86,40 @@ def soft_bias(
     total = float(C.sum())
     parts, C = class_costs / total, C / total  # avoids rounding errors of large costs
 
-    def value(b: np.ndarray) -> float:
-        return float(C @ logsumexp(F + b[:, None], axis=0) - parts @ b)
+    def at(b: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the mean loss at biases b, and the probabilities, shape (K, n)."""
+        f = F + b[:, None]
+        largest = f.max(axis=0)
+        e = np.exp(f - largest)
+        sums = e.sum(axis=0)
+        return float(C @ (largest + np.log(sums)) - parts @ b), e / sums
 
-    b: np.ndarray = np.log(
-        parts / np.maximum(softmax(F, axis=0) @ C, TINY)
-    )  # exact if F is constant
-    b = b if value(b) < value(np.zeros_like(b)) else np.zeros_like(b)
-    b = b - b[-1]
-    p = softmax(F + b[:, None], axis=0)
+    b = np.zeros(len(F))
+    here, p = at(b)
+    guess = np.log(parts / np.maximum(p @ C, TINY))  # exact if F is constant
+    guess -= guess[-1]
+    value, probabilities = at(guess)
+    if value < here:
+        b, here, p = guess, value, probabilities
     for _ in range(STEPS):
         wrong = parts - p @ C
         error = float(np.abs(wrong).max())
         if error <= MATCHED:
             break
         step = ClassCurvature.of(p, C).solve(wrong)
-        here, slope, length = value(b), float(wrong @ step), 1.0
+        slope, length = float(wrong @ step), 1.0
         while True:
             there = b + length * step
-            p = softmax(F + there[:, None], axis=0)
+            value, p = at(there)
             # Rounding errors of values exceed those of gradients.
-            if value(there) <= here - 1e-4 * length * slope:
+            if value <= here - 1e-4 * length * slope:
                 break
             if np.abs(parts - p @ C).max() < 0.5 * error:
                 break
             length *= 0.5
             if length < SHORTEST:
                 return b
-        b = there
+        b, here = there, value
     return b
 
 
