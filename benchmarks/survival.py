@@ -6,21 +6,21 @@ by Harrell's concordance on the rest. Columns are imputed by medians, standardis
 chosen inside the training part, by 3-fold concordance, from grids of two to four points or, for the
 learned views, from the default grid of `MKLSurvivalCV`. Learned views have the default kernels of
 these columns: a linear and a Laplacian kernel each. Kernels and grids were chosen on other random
-splits of the sets in `DEVELOPMENT`, grids before that also on splits of gse7390, gbm_cs and pbc.
+splits of nki70, kirc, blca and gbsg2, grids before that also on splits of gse7390, gbm_cs and pbc.
 
-Limits: forests have 100 trees, and 30 on sets with more than 1,000 columns, where they would take
-longer than all other models together. The survival SVM has an RBF kernel and at most 12 Newton
-steps: further ones take minutes and do not raise its concordance.
+Limits: forests and boosting have 100 trees; the leaf size of forests is chosen with 30 trees. The
+survival SVM has an RBF kernel and at most 12 Newton steps: further ones take minutes and do not
+raise its concordance.
 
-Scores are kept in benchmarks/results/survival_scores.json, so that a stopped run resumes. Delete
-that file to measure anew.
+Scores of every split are kept in benchmarks/results/survival_scores.json, so that a stopped run
+resumes. Delete that file to measure anew.
 """
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,13 +50,13 @@ SETS = (
     "pbc",
     "gbsg2",
 )
-DEVELOPMENT = ("nki70", "tcga_kirc_pins", "tcga_blca", "gbsg2")
 SCORES = RESULTS / "survival_scores.json"
 PRINCIPAL_COMPONENTS = ("tcga_kirc_pins",)  # their variances mean something: one scale for a view
 CLIP = 5.0
-WIDE = 1000  # columns from which on forests have fewer trees
 OURS, CLINICAL = ("learned views, Cox", "learned views, ranking"), "clinical Cox"
 Tables = dict[str, np.ndarray]
+Scores = dict[str, list[float | None]]
+"""From the name of a model to its concordance on each split; None where it failed."""
 Fit = Callable[[Tables, np.ndarray], Callable[[Tables], np.ndarray]]
 """From training views and targets to a function from views to risk scores."""
 
@@ -130,17 +130,27 @@ class Rotation:
         return {}
 
 
-def searched(model: Any, grid: dict[str, Any], *, rotated: bool = False) -> Fit:
-    """Return how a model of one table is fitted: with its parameters chosen by concordance."""
+def searched(
+    model: Any, grid: dict[str, Any], *, rotated: bool = False, trees: tuple[int, int] | None = None
+) -> Fit:
+    """Return how a model of one table is fitted: with its parameters chosen by concordance.
+
+    `trees`: number of trees in the search, and of the final model.
+    """
 
     def fit(train: Tables, y: np.ndarray) -> Callable[[Tables], np.ndarray]:
-        steps: Pipeline = make_pipeline(Rotation(), model) if rotated else make_pipeline(model)
+        steps: Pipeline = make_pipeline(Rotation() if rotated else "passthrough", model)
         last = steps.steps[-1][0]
-        search = GridSearchCV(
-            steps, {f"{last}__{key}": values for key, values in grid.items()}, cv=folds(y)
-        )
-        search.fit(side_by_side(train), y)
-        return lambda test: search.predict(side_by_side(test))
+        points = {f"{last}__{key}": values for key, values in grid.items()}
+        if trees:
+            points[f"{last}__n_estimators"] = [trees[0]]
+        X, search = side_by_side(train), GridSearchCV(steps, points, cv=folds(y), refit=not trees)
+        search.fit(X, y)
+        if not trees:
+            return lambda test: search.predict(side_by_side(test))
+        best = steps.set_params(**search.best_params_ | {f"{last}__n_estimators": trees[1]})
+        best.fit(X, y)
+        return lambda test: best.predict(side_by_side(test))
 
     return fit
 
@@ -160,8 +170,8 @@ def clinical(fit: Fit) -> Fit:
     return fit_clinical
 
 
-def ways(columns: int) -> dict[str, Fit]:
-    """Return all models of tables with so many columns, by name."""
+def ways() -> dict[str, Fit]:
+    """Return all models by name."""
     from sksurv.ensemble import GradientBoostingSurvivalAnalysis, RandomSurvivalForest
     from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis
     from sksurv.svm import FastKernelSurvivalSVM
@@ -169,8 +179,7 @@ def ways(columns: int) -> dict[str, Fit]:
     ridge = searched(CoxPHSurvivalAnalysis(), {"alpha": [0.1, 1.0, 10.0, 100.0]}, rotated=True)
     net = CoxnetSurvivalAnalysis(l1_ratio=0.5, max_iter=10000)
     shrinkage = {"alphas": [[0.3], [0.1], [0.03], [0.01]]}
-    trees = 100 if columns <= WIDE else 30
-    forest = RandomSurvivalForest(trees, max_features="sqrt", random_state=0, n_jobs=1)
+    forest = RandomSurvivalForest(max_features="sqrt", random_state=0, n_jobs=1)
     boosting = GradientBoostingSurvivalAnalysis(
         n_estimators=100, subsample=0.5, max_features="sqrt", random_state=0
     )
@@ -181,14 +190,14 @@ def ways(columns: int) -> dict[str, Fit]:
         "ridge Cox": ridge,
         CLINICAL: clinical(ridge),
         "elastic net": searched(net, shrinkage),
-        "forest": searched(forest, {"min_samples_leaf": [3, 15]}),
+        "forest": searched(forest, {"min_samples_leaf": [3, 15]}, trees=(30, 100)),
         "boosting": searched(boosting, {"learning_rate": [0.03, 0.1]}),
         "survival SVM": searched(svm, {"alpha": [0.01, 0.1, 1.0, 10.0]}, rotated=True),
     }
 
 
-def concordances(name: str, splits: int, known: dict[str, list[float]]) -> None:
-    """Append the concordance of every model on every split that is not yet known.
+def concordances(name: str, splits: int, known: Scores) -> Iterator[int]:
+    """Append the concordance of every model that is not yet known, and yield after every split.
 
     Parameters
     ----------
@@ -196,65 +205,93 @@ def concordances(name: str, splits: int, known: dict[str, list[float]]) -> None:
         The data set.
     splits : int
     known : dict from the name of a model to its scores on the first splits
-        A score is NaN where a model failed.
+        A score is None where a model failed.
     """
     views, y = read(name)
-    models = ways(sum(view.shape[1] for view in views.values()))
+    models = ways()
     if "clinical" not in views:
         del models[CLINICAL]
     outer = StratifiedShuffleSplit(splits, test_size=1 / 3, random_state=0)
     for split, (train, test) in enumerate(outer.split(np.zeros(len(y)), y["event"])):
-        missing = [way for way in models if len(known.setdefault(way, [])) <= split]
         pairs = {
             key: prepared(view[train], view[test], common=name in PRINCIPAL_COMPONENTS)
             for key, view in views.items()
         }
         first, second = ({key: pair[part] for key, pair in pairs.items()} for part in (0, 1))
-        for way in missing:
-            try:
-                score = concordance(*as_survival(y[test]), models[way](first, y[train])(second))
-            except (ArithmeticError, ValueError):  # an elastic net without any column
-                score = np.nan
-            known[way].append(score)
+        for way in models:
+            if len(known.setdefault(way, [])) <= split:
+                try:
+                    risk = models[way](first, y[train])(second)
+                    score = concordance(*as_survival(y[test]), risk)
+                except (ArithmeticError, ValueError):  # an elastic net without any column
+                    score = None
+                known[way].append(score)
+        yield split
 
 
-def measured(names: tuple[str, ...], splits: int) -> dict[str, dict[str, np.ndarray]]:
-    """Return the scores of all models on all data sets, (splits,) each."""
+def measure(settings: Settings) -> dict[str, Scores]:
+    """Return the scores of all models on all data sets, by their names."""
+    names, splits = settings.size(SETS, ("nki70",)), settings.size(SPLITS, 2)
     kept = json.loads(SCORES.read_text()) if SCORES.exists() else {}
     RESULTS.mkdir(exist_ok=True)
-    for name in names:
-        concordances(name, splits, kept.setdefault(name, {}))
-        SCORES.write_text(json.dumps(kept, indent=1))
-        print(name, flush=True)
-    return {
-        name: {way: np.array(scores[:splits]) for way, scores in kept[name].items()}
-        for name in names
-    }
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for name in names:
+            for split in concordances(name, splits, kept.setdefault(name, {})):
+                SCORES.write_text(json.dumps(kept, indent=1))
+                print(f"{name}, split {split + 1} of {splits}", flush=True)
+    return {name: {way: scores[:splits] for way, scores in kept[name].items()} for name in names}
+
+
+def tables(found: dict[str, Scores]) -> dict[str, Table]:
+    """Return the tables of a page by name.
+
+    Parameters
+    ----------
+    found : dict from the name of a data set to the scores of each model on each split
+    """
+    learned_views = Table(
+        "Learned views",
+        ("data", *OURS, "best baseline", *(f"{way.split()[-1]}, difference" for way in OURS)),
+    )
+    cox = Table("Cox models", ("data", CLINICAL, "ridge Cox", "elastic net"))
+    others = Table("Other models", ("data", "forest", "boosting", "survival SVM"))
+    for name, scores in found.items():
+        best = best_baseline(scores)
+        cells = [f"{mean_and_error(scores[best])[0]:.3f}, {best}"]
+        cells += [_cell(difference(scores, way, best), sign="+") for way in OURS]
+        learned_views.add(name, *(_cell(scores[way]) for way in OURS), *cells)
+        for table in (cox, others):
+            known = table.columns[1:]
+            table.add(name, *(_cell(scores[way]) if way in scores else None for way in known))
+    return {"learned": learned_views, "cox": cox, "others": others}
+
+
+def best_baseline(scores: Scores) -> str:
+    """Return the baseline with the highest mean score."""
+    return max(
+        (way for way in scores if way not in OURS), key=lambda way: mean_and_error(scores[way])[0]
+    )
+
+
+def difference(scores: Scores, first: str, second: str) -> np.ndarray:
+    """Return the differences of scores of two models on the same splits, shape (splits,)."""
+    return np.array(scores[first], dtype=float) - np.array(scores[second], dtype=float)
+
+
+def mean_and_error(scores: Sequence[float | None] | np.ndarray) -> tuple[float, float]:
+    """Return the mean and the standard error of scores of several splits, without missing ones."""
+    known = np.array(scores, dtype=float)
+    known = known[np.isfinite(known)]
+    return float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known)))
+
+
+def _cell(scores: Sequence[float | None] | np.ndarray, sign: str = "") -> str:
+    """Return the mean of scores of several splits and its standard error as text."""
+    mean, error = mean_and_error(scores)
+    return f"{mean:{sign}.3f} +- {error:.3f}"
 
 
 def run(settings: Settings) -> Table:
-    """Score all models on all data sets."""
-    names, splits = settings.size(SETS, ("nki70",)), settings.size(SPLITS, 2)
-    columns = ("data", *ways(1), "best baseline", *(f"{ours}, difference" for ours in OURS))
-    table = Table("Concordance of survival models", columns)
-    with warnings.catch_warnings(), threadpool_limits(1):
-        warnings.simplefilter("ignore")
-        found = measured(names, splits)
-    for name, scores in found.items():
-        cells = [_cell(scores[way]) if way in scores else None for way in ways(1)]
-        others = {way: values for way, values in scores.items() if way not in OURS}
-        best = max(others, key=lambda way: np.nanmean(others[way]))
-        ahead = [_cell(scores[ours] - scores[best], sign="+") for ours in OURS]
-        table.add(name, *cells, best, *ahead)
-    table.notes.append(
-        f"Mean over {splits} splits, +- its standard error; the last columns are paired "
-        "differences to the baseline with the highest mean. Splits overlap, so that standard "
-        "errors are on the small side."
-    )
-    return table
-
-
-def _cell(scores: np.ndarray, sign: str = "") -> str:
-    """Return the mean of scores, shape (splits,), and its standard error as text."""
-    error = np.nanstd(scores, ddof=1) / np.sqrt(np.isfinite(scores).sum())
-    return f"{np.nanmean(scores):{sign}.3f} +- {error:.3f}"
+    """Score all models on all data sets; return the table of learned views."""
+    return tables(measure(settings))["learned"]

@@ -1,39 +1,19 @@
-"""Cox's partial likelihood: value, gradient, Hessian and conjugate against slow definitions."""
+"""Cox's partial likelihood against its definition; `test_joint_risk` has the general laws."""
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from censored_cases import CASES, make_times
 
-from kernelweave import norms
 from kernelweave.losses import Cox
 from kernelweave.losses.cox import CoxRisk
-from kernelweave.problem.problem import Problem
 
 N = 24
-CASES = ("plain", "ties", "zero costs", "costs", "one time", "one event", "all events", "early")
 every_ties = pytest.mark.parametrize("ties", ["breslow", "efron"])
 every_case = pytest.mark.parametrize("case", CASES)
 
 
-def make_risk(case, ties, rng, n=N):
-    """A random risk: times, events and costs by the name of a case."""
-    time, event, C = rng.exponential(size=n), rng.random(n) < 0.6, np.full(n, 0.7)
-    event[0] = True
-    if case in ("ties", "zero costs", "costs"):
-        time = rng.integers(1, 9, size=n).astype(float)
-    if case == "zero costs":
-        C[rng.permutation(n - 1)[:4] + 1] = 0.0
-    elif case == "costs":
-        C = rng.uniform(0.1, 3.0, size=n)
-    elif case == "one time":
-        time[:] = 2.0
-    elif case == "one event":
-        event[1:] = False
-    elif case == "all events":
-        event[:] = True
-    elif case == "early":  # some are censored before the first event
-        time[1:4], event[1:4] = 1e-3, False
-        time[0] = max(time[0], 0.1)
+def make_risk(case, ties, rng):
+    time, event, C = make_times(case, rng, N)
     return CoxRisk(Cox(ties), time, C, event=event, ties=ties)
 
 
@@ -53,24 +33,6 @@ def slow_value(risk, F):
     return total
 
 
-def slow_conjugate(risk, alpha):
-    """Return the largest -alpha . F - R(F) that a quasi-Newton method finds."""
-    found = minimize(
-        lambda F: alpha @ F + slow_value(risk, F),
-        np.zeros(len(alpha)),
-        method="BFGS",
-        options={"gtol": 1e-9},
-    )
-    return -found.fun
-
-
-def random_dual_point(risk, rng):
-    """A mixture of the dual points of two random models: not itself that of a known model."""
-    first, second = (risk.response(rng.normal(size=len(risk.y))).alpha for _ in range(2))
-    share = rng.random()
-    return share * first + (1 - share) * second
-
-
 @every_ties
 @every_case
 def test_value_follows_the_definition(case, ties, rng):
@@ -79,58 +41,6 @@ def test_value_follows_the_definition(case, ties, rng):
         F = 2 * rng.normal(size=N)
         assert risk.value(F) == pytest.approx(slow_value(risk, F), abs=1e-10)
         assert risk.value(F + 7.0) == pytest.approx(risk.value(F), abs=1e-10)
-
-
-@every_ties
-@every_case
-def test_dual_point_is_minus_the_gradient(case, ties, rng):
-    risk, F = make_risk(case, ties, rng), rng.normal(size=N)
-    response, step = risk.response(F), 1e-5
-    slopes = [slow_value(risk, F + e) - slow_value(risk, F - e) for e in step * np.eye(N)]
-    np.testing.assert_allclose(-response.alpha, np.array(slopes) / (2 * step), atol=1e-7)
-    assert response.value == risk.value(F)
-    assert risk.is_feasible(response.alpha)
-    assert abs(response.alpha.sum()) <= 1e-12
-
-
-@every_ties
-@every_case
-def test_hessian_is_the_derivative_of_the_gradient(case, ties, rng):
-    risk, F, v, step = make_risk(case, ties, rng), *rng.normal(size=(2, N)), 1e-5
-    change = risk.response(F - step * v).alpha - risk.response(F + step * v).alpha
-    hessian = risk.response(F).hessian
-    np.testing.assert_allclose(hessian(v), change / (2 * step), atol=1e-6)
-    assert v @ hessian(v) >= 0
-    other = rng.normal(size=N)
-    assert other @ hessian(v) == pytest.approx(v @ hessian(other), abs=1e-12)
-
-
-@every_ties
-@every_case
-def test_conjugate_of_the_gradient_follows_from_fenchel_young(case, ties, rng):
-    risk = make_risk(case, ties, rng)
-    for scale in (0.1, 1.0, 5.0):
-        F = scale * rng.normal(size=N)
-        alpha, size = risk.response(F).alpha, 1 + abs(risk.value(F))
-        assert risk.conjugate(alpha) == pytest.approx(-alpha @ F - risk.value(F), abs=1e-9 * size)
-
-
-@every_ties
-@every_case
-def test_conjugate_is_the_supremum(case, ties, rng):
-    risk = make_risk(case, ties, rng, n=12)
-    for _ in range(3):
-        alpha = random_dual_point(risk, rng)
-        assert risk.conjugate(alpha) == pytest.approx(slow_conjugate(risk, alpha), abs=1e-5)
-
-
-@every_ties
-@every_case
-def test_risk_and_conjugate_obey_the_fenchel_young_inequality(case, ties, rng):
-    risk = make_risk(case, ties, rng)
-    for _ in range(50):
-        alpha, F = random_dual_point(risk, rng), 3 * rng.normal(size=N)
-        assert risk.value(F) + risk.conjugate(alpha) >= -alpha @ F - 1e-9
 
 
 @every_ties
@@ -185,28 +95,6 @@ def test_weights_count_as_repeated_censored_examples(ties, rng):
     np.testing.assert_allclose(one.response(F).alpha, merged, atol=1e-12)
 
 
-@every_ties
-def test_examples_without_cost_do_not_count(ties, rng):
-    risk, F = make_risk("zero costs", ties, rng), rng.normal(size=N)
-    kept = risk.C > 0
-    part = CoxRisk(Cox(ties), risk.y[kept], risk.C[kept], event=risk.event[kept], ties=ties)
-    assert risk.value(F) == pytest.approx(part.value(F[kept]), rel=1e-14)
-    np.testing.assert_allclose(risk.response(F).alpha[kept], part.response(F[kept]).alpha)
-    assert not risk.response(F).alpha[~kept].any()
-
-
-@every_ties
-def test_parts_keep_their_events(ties, rng):
-    risk, F = make_risk("costs", ties, rng), rng.normal(size=N)
-    order = rng.permutation(N)
-    taken = risk.taken(order, risk.C[order])
-    assert taken.value(F[order]) == pytest.approx(risk.value(F), rel=1e-12)
-    some = order[:15]
-    part = risk.restricted(some, 0.0, cost_factor=2.0)
-    np.testing.assert_array_equal(part.event, risk.event[some])
-    np.testing.assert_array_equal(part.C, 2 * risk.C[some])
-
-
 def test_ties_agree_without_ties(rng):
     time, event, F = rng.exponential(size=N), rng.random(N) < 0.6, rng.normal(size=N)
     values = [
@@ -229,30 +117,6 @@ def test_outputs_beyond_the_range_of_exponentials_have_exact_values(ties):
     assert risk.conjugate(response.alpha) == np.inf  # at the edge of its domain
 
 
-@every_ties
-def test_weak_duality_holds_for_random_models(ties, rng):
-    risk = make_risk("ties", ties, rng)
-    X = rng.normal(size=(2, N, 5))
-    K = np.einsum("mid,mjd->mij", X, X)
-    for norm in (norms.Lp(1), norms.Lp(2)):
-        problem = Problem(risk, norm)
-        values = []
-        for _ in range(30):
-            beta, theta = 0.1 * rng.normal(size=N), rng.random(2)
-            theta /= np.linalg.norm(theta, norm.p)
-            g = K @ beta
-            primal = problem.primal(theta @ g, g @ beta, theta, 0.0)
-            alpha = random_dual_point(risk, rng)
-            values.append((primal, problem.dual(alpha, np.einsum("mij,i,j->m", K, alpha, alpha))))
-        primals, duals = np.array(values).T
-        assert duals.max() <= primals.min()
-        assert np.isfinite(duals).all()
-
-
-def test_the_loss_names_its_risk_and_refuses_sums_over_examples():
+def test_ties_are_named():
     with pytest.raises(ValueError, match="ties must be one of"):
         Cox("exact")
-    with pytest.raises(TypeError, match=r"CoxRisk\.value"):
-        Cox().value(np.zeros(2), np.zeros(2))
-    with pytest.raises(TypeError, match=r"CoxRisk\.conjugate"):
-        Cox().dual_term(np.zeros(2), np.zeros(2))

@@ -1,37 +1,20 @@
-"""The ranking risk: value, gradient, Hessian and conjugate against sums over all pairs."""
+"""The ranking risk against sums over all pairs; `test_joint_risk` has the general laws."""
 
 import numpy as np
 import pytest
+from censored_cases import CASES, make_times
 from checker import _pairs, _ranking
-from scipy.optimize import minimize
 
-from kernelweave import norms
 from kernelweave.losses import Ranking
 from kernelweave.losses.comparable_pairs import ComparablePairs, MatrixOfPairs, TreeOfPairs
 from kernelweave.losses.ranking import RankingRisk
-from kernelweave.problem.problem import Problem
 
 N = 26
-CASES = ("plain", "ties", "zero costs", "costs", "one time", "one event", "all events")
 every_case = pytest.mark.parametrize("case", CASES)
 
 
 def make_risk(case, rng, n=N):
-    """A random risk: times, events and costs by the name of a case."""
-    time, event, C = rng.exponential(size=n), rng.random(n) < 0.6, np.full(n, 0.7)
-    event[0], time[0] = True, 1e-3
-    if case in ("ties", "zero costs", "costs"):
-        time = rng.integers(1, 9, size=n).astype(float)
-    if case == "zero costs":
-        C[rng.permutation(n - 1)[:4] + 1] = 0.0
-    elif case == "costs":
-        C = rng.uniform(0.1, 3.0, size=n)
-    elif case == "one time":
-        time[:] = 2.0
-    elif case == "one event":
-        event[1:] = False
-    elif case == "all events":
-        event[:] = True
+    time, event, C = make_times(case, rng, n)
     return RankingRisk(Ranking(), time, C, event=event)
 
 
@@ -101,21 +84,6 @@ def test_conjugate_of_a_dual_point_is_that_of_the_pairs(case, rng):
             assert risk.conjugate(alpha, near) == pytest.approx(expected, abs=1e-7)
 
 
-@every_case
-def test_conjugate_is_the_supremum(case, rng):
-    risk = make_risk(case, rng, n=12)
-    first, second = (risk.response(rng.normal(size=12)).alpha for _ in range(2))
-    alpha = 0.3 * first + 0.7 * second  # not that of known outputs
-    found = minimize(
-        lambda F: alpha @ F + slow(risk, F)[0],
-        np.zeros(12),
-        jac=lambda F: alpha - slow(risk, F)[1],
-        method="BFGS",
-        options={"gtol": 1e-9},
-    )
-    assert risk.conjugate(alpha) == pytest.approx(-found.fun, abs=1e-6)
-
-
 def test_conjugate_of_pairs_that_hardly_violate_their_margins():
     """Values of R have no digits left there: a line search that compares them never ends."""
     for seed in (2, 3, 5, 8, 46, 134):
@@ -139,36 +107,3 @@ def test_conjugate_is_infinite_outside_its_domain(rng):
     upward[last], upward[0] = 1.0, upward[0] - (1.0 - upward[last])
     for point in (off_sum, upward, np.full(N, np.nan)):
         assert risk.conjugate(point) == np.inf
-
-
-def test_parts_keep_their_events_and_costs(rng):
-    risk, F = make_risk("costs", rng), rng.normal(size=N)
-    order = rng.permutation(N)
-    assert risk.taken(order, risk.C[order]).value(F[order]) == pytest.approx(risk.value(F))
-    part = risk.restricted(order[:15], 0.0, cost_factor=2.0)
-    np.testing.assert_array_equal(part.event, risk.event[order[:15]])
-    np.testing.assert_array_equal(part.C, 2 * risk.C[order[:15]])
-
-
-def test_weak_duality_holds_for_random_models(rng):
-    risk = make_risk("ties", rng)
-    X = rng.normal(size=(2, N, 5))
-    K = np.einsum("mid,mjd->mij", X, X)
-    problem = Problem(risk, norms.Lp(2))
-    primals, duals = [], []
-    for _ in range(20):
-        beta, theta = 0.1 * rng.normal(size=N), rng.random(2)
-        theta /= np.linalg.norm(theta)
-        g = K @ beta
-        primals.append(problem.primal(theta @ g, g @ beta, theta, 0.0))
-        alpha = risk.response(rng.normal(size=N)).alpha
-        duals.append(problem.dual(alpha, np.einsum("mij,i,j->m", K, alpha, alpha)))
-    assert max(duals) <= min(primals)
-    assert np.isfinite(duals).all()
-
-
-def test_the_loss_names_its_risk():
-    with pytest.raises(TypeError, match=r"RankingRisk\.value"):
-        Ranking().value(np.zeros(2), np.zeros(2))
-    with pytest.raises(TypeError, match=r"RankingRisk\.conjugate"):
-        Ranking().dual_term(np.zeros(2), np.zeros(2))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.data.inputs import is_frame
+from ..losses.comparable_pairs import ComparablePairs
 
 ACCEPTED = (
     "a structured array with a boolean field (event) and a number (time), as scikit-survival "
@@ -127,7 +128,7 @@ def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
     """Return Harrell's concordance index.
 
     A pair is comparable if the earlier time is an event. It is concordant if the earlier event has
-    the higher risk; equal risks count half. O(n log n) by counting in a Fenwick tree.
+    the higher risk; equal risks count half. The sums over pairs take O(n log^2 n).
 
     Parameters
     ----------
@@ -147,48 +148,14 @@ def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
     ValueError
         If no pair is comparable.
     """
-    ranks = np.unique(risk, return_inverse=True)[1]
-    tree = np.zeros(int(ranks.max(initial=0)) + 2, dtype=np.int64)
-    order = np.argsort(-time, kind="stable")  # from late to early
-    concordant, comparable, later = 0.0, 0, 0
-    start = 0
-    while start < len(order):
-        end = start
-        while end < len(order) and time[order[end]] == time[order[start]]:
-            end += 1
-        block = order[start:end]
-        censored, events = block[~event[block]], block[event[block]]
-        for i in censored:  # a censored time equal to an event's is later
-            _add(tree, int(ranks[i]))
-            later += 1
-        for i in events:
-            below, upto = _count(tree, int(ranks[i])), _count(tree, int(ranks[i]) + 1)
-            concordant += below + 0.5 * (upto - below)
-            comparable += later
-        for i in events:
-            _add(tree, int(ranks[i]))
-            later += 1
-        start = end
+    pairs = ComparablePairs.of(time, event, np.ones(len(time), dtype=bool))
+    comparable = pairs.number()
     if comparable == 0:
         raise ValueError(
             "y has no comparable pair, since no event is earlier than another time; "
             "pass more examples"
         )
-    return concordant / comparable
-
-
-def _add(tree: np.ndarray, rank: int) -> None:
-    """Count one more value of a rank."""
-    at = rank + 1
-    while at < len(tree):
-        tree[at] += 1
-        at += at & -at
-
-
-def _count(tree: np.ndarray, rank: int) -> int:
-    """Return the number of values below a rank."""
-    total, at = 0, rank
-    while at > 0:
-        total += int(tree[at])
-        at -= at & -at
-    return total
+    ranks, ones = np.unique(risk, return_inverse=True)[1].astype(float), np.ones(len(time))
+    # Ranks are whole numbers: margins of 1/2 include or exclude pairs with equal risks.
+    with_ties, without = (pairs.active(ranks, margin).over_later(ones) for margin in (0.5, -0.5))
+    return 1.0 - 0.5 * float(with_ties.sum() + without.sum()) / comparable

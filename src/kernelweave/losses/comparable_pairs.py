@@ -1,11 +1,11 @@
 """Comparable pairs of censored times, and sums over some of them without listing them.
 
 A pair (j, i) is comparable if j is an event and i is later: the time of i is larger, or equal and
-censored. A pair is active if F_j - 1 < F_i. Sums over active pairs are sums over dominated points
-in two dimensions, time and output. A binary tree over the times splits them into log n levels of
-sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees). The levels are
-stored as arrays. Sorting them takes O(n log^2 n) once for each F; every sum then takes O(n log n).
-For a few hundred examples a matrix of all pairs is faster.
+censored. A pair is active if F_j - margin < F_i. Sums over active pairs are sums over dominated
+points in two dimensions, time and output. A binary tree over the times splits them into log n
+levels of sums over ranges (Lee and Lin, 2014, and Poelsterl et al., 2015, use search trees). The
+levels are stored as arrays. Sorting them takes O(n log^2 n) once for each F; every sum then takes
+O(n log n). For a few hundred examples a matrix of all pairs is faster.
 """
 
 from __future__ import annotations
@@ -64,13 +64,14 @@ class ComparablePairs:
             later[row, after[~self.earlier[place:]]] = True
         return events, later
 
-    def active(self, F: np.ndarray) -> ActivePairs:
+    def active(self, F: np.ndarray, margin: float = 1.0) -> ActivePairs:
         """Return the active pairs of outputs F, shape (n,)."""
-        return MatrixOfPairs(self, F) if len(self.example) <= FEW_PLACES else TreeOfPairs(self, F)
+        kind = MatrixOfPairs if len(self.example) <= FEW_PLACES else TreeOfPairs
+        return kind(self, F, margin)
 
 
 class ActivePairs(ABC):
-    """The active pairs, F_j - 1 < F_i, and sums over them."""
+    """The active pairs, F_j - margin < F_i, and sums over them."""
 
     @abstractmethod
     def over_later(self, values: np.ndarray) -> np.ndarray:
@@ -88,12 +89,13 @@ class MatrixOfPairs(ActivePairs):
     ----------
     pairs : ComparablePairs
     F : ndarray of shape (n,)
+    margin : float
     """
 
-    def __init__(self, pairs: ComparablePairs, F: np.ndarray):
+    def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):
         self._n, (self._events, later) = len(F), pairs.matrix
         self._known = later.shape[1]  # examples after these do not count
-        close = F[self._events, None] - 1.0 < F[None, : self._known]
+        close = F[self._events, None] - margin < F[None, : self._known]
         self._active = (later & close).astype(float)
 
     def over_later(self, values: np.ndarray) -> np.ndarray:
@@ -119,11 +121,12 @@ class TreeOfPairs(ActivePairs):
     ----------
     pairs : ComparablePairs
     F : ndarray of shape (n,)
+    margin : float
     """
 
-    def __init__(self, pairs: ComparablePairs, F: np.ndarray):
+    def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):
         self._n = len(F)
-        by_key = np.argsort(F[pairs.example] - pairs.earlier, kind="stable")
+        by_key = np.argsort(F[pairs.example] - margin * pairs.earlier, kind="stable")
         places, nodes, width, count = [], [], 1, 0
         while width < len(pairs.example):
             half = by_key // width

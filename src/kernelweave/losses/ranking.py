@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
 
 from ..common.cached_property import cached_property
 from ..common.roots import root_between
@@ -175,15 +176,7 @@ def _solved(
 
     The iterations stop at a residual of a tenth of `relative`, in units of the first residual.
     """
-    x, residual = np.zeros_like(right), right
-    move, squared = residual, float(residual @ residual)
-    least = min(0.1 * relative, 1e-2) ** 2 * squared
-    for _ in range(CONJUGATE_MOVES):
-        product = hessian(move) + ridge * move
-        length = squared / max(float(move @ product), TINY)
-        x, residual = x + length * move, residual - length * product
-        before, squared = squared, float(residual @ residual)
-        if squared <= least:
-            break
-        move = residual + (squared / before) * move
-    return x
+    n = len(right)
+    matrix = LinearOperator((n, n), lambda x: hessian(x) + ridge * x, dtype=float)
+    enough = min(0.1 * relative, 1e-2)
+    return np.asarray(cg(matrix, right, rtol=enough, maxiter=CONJUGATE_MOVES)[0])

@@ -16,7 +16,7 @@ Weng and Keerthi (2008), with a kernel and a duality gap.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -228,23 +228,69 @@ def newton_step(
         or if this returns True.
     """
     hessian = point.response.hessian
-    residual = point.alpha - point.beta
-    move, K_move = residual, K_residual
-    delta, K_delta = np.zeros_like(residual), np.zeros_like(residual)
-    squared_norm = float(residual @ K_residual)
-    for _ in range(moves):
-        hessian_product = hessian(K_move)
-        length = squared_norm / max(float(move @ K_move + K_move @ hessian_product), TINY)
-        delta, K_delta = delta + length * move, K_delta + length * K_move
-        residual = residual - length * (move + hessian_product)
-        K_residual = product(residual)
-        before, squared_norm = squared_norm, float(residual @ K_residual)
-        distance = 0.5 * (squared_norm + float(K_residual @ hessian(K_residual)))
-        if distance <= enough or not squared_norm > 0 or late():
+    step = np.zeros_like(point.beta), np.zeros_like(point.beta)
+    for found in newton_iterates(hessian, product, point.alpha - point.beta, K_residual, moves):
+        step = found.x, found.K_x
+        curved = float(found.K_residual @ hessian(found.K_residual))
+        if 0.5 * (float(found.squared) + curved) <= enough or late():
             break
-        move = residual + (squared_norm / before) * move
-        K_move = K_residual + (squared_norm / before) * K_move
-    return delta, K_delta
+    return step
+
+
+@dataclass(frozen=True, eq=False)
+class NewtonIterate:
+    """An approximate solution x of (I + D K) x = right, for one or k right-hand sides.
+
+    Attributes
+    ----------
+    x, K_x, residual, K_residual : ndarrays of shape (n,) or (n, k)
+    squared : ndarray of shape () or (k,)
+        residual' K residual.
+    """
+
+    x: np.ndarray
+    K_x: np.ndarray
+    residual: np.ndarray
+    K_residual: np.ndarray
+    squared: np.ndarray
+
+
+def newton_iterates(
+    hessian: Product, product: Product, right: np.ndarray, K_right: np.ndarray, moves: int
+) -> Iterator[NewtonIterate]:
+    """Yield the iterates of conjugate gradients, in the inner product of K, from x = 0.
+
+    They end once all residuals are 0.
+
+    Parameters
+    ----------
+    hessian, product : callables
+        Multiply with D and with K.
+    right, K_right : ndarrays of shape (n,) or (n, k)
+    moves : int
+        Maximum number of iterates.
+    """
+    x, K_x = np.zeros_like(right), np.zeros_like(right)
+    residual, K_residual = right, K_right
+    move, K_move, squared = residual, K_residual, _dots(residual, K_residual)
+    for _ in range(moves):
+        hessian_move = hessian(K_move)
+        curvature = _dots(move, K_move) + _dots(K_move, hessian_move)
+        length = squared / np.maximum(curvature, TINY)
+        x, K_x = x + length * move, K_x + length * K_move
+        residual = residual - length * (move + hessian_move)
+        K_residual = product(residual)
+        before, squared = squared, np.maximum(_dots(residual, K_residual), 0.0)
+        yield NewtonIterate(x, K_x, residual, K_residual, squared)
+        if not squared.any():
+            return
+        factor = squared / np.maximum(before, TINY)
+        move, K_move = residual + factor * move, K_residual + factor * K_move
+
+
+def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the dot products of the columns of two arrays, of shape (n,) or (n, k)."""
+    return np.asarray(np.einsum("i...,i...->...", a, b))
 
 
 def searched(

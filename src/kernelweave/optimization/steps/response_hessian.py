@@ -3,7 +3,7 @@
 The inner optimum satisfies alpha = -grad R(K alpha) with K = sum_m theta_m K_m. The derivative of
 alpha in theta_m is -x_m with (I + D K) x_m = D g_m, where D is the Hessian of the risk, g_m = K_m
 alpha. Since dJ/dtheta_m = -1/2 alpha' g_m, the Hessian of J is G' (I + D K)^-1 D G, with G the
-outputs of all kernels. Conjugate gradients in the inner product of K solve the M systems at once.
+outputs of all kernels. The conjugate gradients of `inner.newton_cg` solve the M systems at once.
 The risk need not be a sum over the examples.
 """
 
@@ -15,11 +15,11 @@ import numpy as np
 
 from ...engines.base import Engine, kernel_blocks
 from ...problem.problem import Problem
+from ..inner.newton_cg import newton_iterates
 from ..inner.products import kernel_product
 
 MOVES = 30  # maximum number of conjugate gradient moves
 ENOUGH = 1e-3  # squared norm of residuals, relative to the first, at which they stop
-TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,11 @@ class ResponseHessian:
         def curved(columns: np.ndarray) -> np.ndarray:
             return np.stack([hessian(column) for column in columns.T], axis=1)
 
-        residual = curved(G.T)
-        K_residual = product(residual)
-        move, K_move, solution = residual, K_residual, np.zeros_like(residual)
-        squared = _dots(residual, K_residual)
-        first = squared
-        for _ in range(MOVES):
-            bent = curved(K_move)
-            length = squared / np.maximum(_dots(move, K_move) + _dots(K_move, bent), TINY)
-            solution = solution + length * move
-            residual = residual - length * (move + bent)
-            K_residual = product(residual)
-            before, squared = squared, np.maximum(_dots(residual, K_residual), 0.0)
-            if np.all(squared <= ENOUGH * first):
+        right = curved(G.T)
+        K_right = product(right)
+        enough = ENOUGH * np.einsum("ik,ik->k", right, K_right)
+        for found in newton_iterates(curved, product, right, K_right, MOVES):
+            if np.all(found.squared <= enough):
                 break
-            factor = squared / np.maximum(before, TINY)
-            move, K_move = residual + factor * move, K_residual + factor * K_move
-        found = G @ solution
-        return np.asarray(0.5 * (found + found.T))
-
-
-def _dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the dot products of the columns of two arrays of shape (n, k), shape (k,)."""
-    return np.asarray(np.einsum("ik,ik->k", a, b))
+        hessian_of_J = G @ found.x
+        return np.asarray(0.5 * (hessian_of_J + hessian_of_J.T))

@@ -1,0 +1,10 @@
+"""Fixtures that tests of several estimators share."""
+
+import pytest
+from censored_cases import make_study
+
+
+@pytest.fixture
+def study(rng):
+    """Censored times that depend on two of four columns, with ties, shapes (90, 4) and (90,)."""
+    return make_study(rng)
