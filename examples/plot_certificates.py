@@ -12,6 +12,8 @@ import numpy as np
 from kernelweave import ConvergenceDisplay, MKLClassifier
 from kernelweave.kernels import RBF
 
+plt.style.use("tableau-colorblind10")
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(800, 8))
 y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=800) > 0

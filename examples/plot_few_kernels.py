@@ -13,6 +13,8 @@ import numpy as np
 from kernelweave import MKLRegressor, few_kernels, norms
 from kernelweave.kernels import RBF, per_feature
 
+plt.style.use("tableau-colorblind10")
+
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 10))
 X[:, 3:5] = X[:, :1] + 0.5 * rng.normal(size=(200, 2))

@@ -13,6 +13,8 @@ from kernelweave import MKLRegressor
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF
 
+plt.style.use("tableau-colorblind10")
+
 X, y = make_sines(300, frequencies=(0.7, 9), slope=0.25, noise=0.2, random_state=0)
 widths = RBF(gamma=[0.002, 0.3, 40])
 model = MKLRegressor(widths, norm=1, C=1, epsilon=0.1).fit(X, y)

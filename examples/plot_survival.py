@@ -15,6 +15,8 @@ from kernelweave import MKLSurvival, MKLSurvivalCV, StabilityDisplay, Views
 from kernelweave.inspection import bootstrap_weights
 from kernelweave.kernels import RBF, Clinical, Linear
 
+plt.style.use("tableau-colorblind10")
+
 rng = np.random.default_rng(0)
 n = 300
 patients = [f"P{i:03d}" for i in range(n)]
@@ -89,22 +91,22 @@ risk = search.predict(X[test])
 groups = np.digitize(risk, np.quantile(risk, [1 / 3, 2 / 3]))
 curves = search.predict_survival_function(X[test])
 months = np.linspace(0, 100, 200)
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
-for group, (name, colour) in enumerate([("low", "C0"), ("medium", "C1"), ("high", "C3")]):
+fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+for group, (name, colour) in enumerate([("low", "C0"), ("medium", "0.5"), ("high", "C1")]):
     members = test[groups == group]
     observed = y.iloc[members]
     steps = kaplan_meier(observed["months"].to_numpy(), observed["died"].to_numpy())
-    left.step(*steps, where="post", color=colour, alpha=0.5)
+    ax.step(*steps, where="post", color=colour, alpha=0.5)
     predicted = np.mean([curves[i](months) for i in np.flatnonzero(groups == group)], axis=0)
-    left.plot(months, predicted, color=colour, label=f"{name} risk")
-left.set(xlabel="months", ylabel="survival", xlim=(0, 100), ylim=(0, 1))
-left.legend(frameon=False)
+    ax.plot(months, predicted, color=colour, label=f"{name} risk")
+ax.set(xlabel="months", ylabel="survival", xlim=(0, 100), ylim=(0, 1))
+ax.legend(frameon=False)
 
 # %%
-# On the right, lines span 90 % of the bootstrap samples at p = 4/3. Filled marks
-# would be larger than those of permuted times. There are none: risks are predicted well, but 200
-# patients are too few to identify the table that does it.
+# Lines span 90 % of the bootstrap samples of the weights at p = 4/3. Filled marks would be larger
+# than those of permuted times. There are none: risks are predicted well, but 200 patients are too
+# few to identify the table that does it.
 
 model = MKLSurvival(kernels, norm=4 / 3, C=search.C_)
 found = bootstrap_weights(model, X[train], y.iloc[train], n=30, n_permutations=30)
-display = StabilityDisplay(found).plot(right)
+display = StabilityDisplay(found).plot()

@@ -13,6 +13,8 @@ from kernelweave import MKLClassifier
 from kernelweave.datasets import make_sparse_to_uniform
 from kernelweave.kernels import Linear, per_feature
 
+plt.style.use("tableau-colorblind10")
+
 each = per_feature(Linear())
 norms = {"1": 1, "4/3": 4 / 3, "2": 2, "4": 4, "inf": np.inf}
 

@@ -15,6 +15,8 @@ from kernelweave import MKLClassifier
 from kernelweave.datasets import make_stars
 from kernelweave.kernels import RBF
 
+plt.style.use("tableau-colorblind10")
+
 widths = np.array([0.01, 0.1, 1, 10, 100])  # 2 sigma^2
 radii = np.arange(4.2, 10, 0.4)
 weights = np.empty((len(radii), len(widths)))

@@ -17,6 +17,8 @@ from kernelweave import MKLClassifier
 from kernelweave.datasets import make_sparse_to_uniform
 from kernelweave.kernels import RBF, Linear, per_feature
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # more samples and 800 examples: make papers
 NORMS = {"1": 1.0, "4/3": 4 / 3, "2": 2.0, "4": 4.0, "inf": np.inf}
 RELEVANT = [50, 28, 18, 9, 4, 1] if FULL else [50, 18, 4, 1]

@@ -21,6 +21,8 @@ from kernelweave.datasets import make_splice
 from kernelweave.kernels import Linear, Spectrum, WeightedDegreeShift
 from kernelweave.sequences import read_sequences
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # 10,000 sequences: make papers
 FOLDER = os.environ.get("KERNELWEAVE_DATA")  # worm acceptors where it is set, generated ones else
 NORMS = {"1": 1.0, "4/3": 4 / 3, "2": 2.0, "4": 4.0, "inf": np.inf}

@@ -22,6 +22,8 @@ from kernelweave import LinearizedMKL, MKLClassifier
 from kernelweave.kernels import RBF, Polynomial, per_feature
 from kernelweave.optimization.methods.mwu import MWU
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # all splits: make papers
 warnings.simplefilter("ignore", ConvergenceWarning)  # rough models are the point
 X, y = load_breast_cancer(return_X_y=True)

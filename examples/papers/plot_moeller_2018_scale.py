@@ -23,6 +23,8 @@ from kernelweave import LinearizedMKL, MKLClassifier
 from kernelweave.kernels import RBF, Polynomial, per_feature
 from kernelweave.optimization.methods.mwu import MWU
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # all examples: make papers
 FOLDER = os.environ.get("KERNELWEAVE_DATA")  # real data where it is set, generated ones else
 warnings.simplefilter("ignore", ConvergenceWarning)  # rough models are the point

@@ -17,6 +17,8 @@ from kernelweave import MKLClassifier, MKLRegressor
 from kernelweave.datasets import make_sines, make_stars
 from kernelweave.kernels import RBF
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # the paper's sizes: make papers
 
 

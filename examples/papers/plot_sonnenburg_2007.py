@@ -19,6 +19,8 @@ from kernelweave.baselines import MarkovChain
 from kernelweave.datasets import make_motifs, make_splice
 from kernelweave.kernels import NGram, WeightedDegree
 
+plt.style.use("tableau-colorblind10")
+
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # up to a million sequences: make papers
 
 # %%
