@@ -165,7 +165,7 @@ class _Parser:
         return _made(NAMES[name], *self.arguments())
 
     def wrapped(self, name: str) -> Kernel:
-        """Return the kernel on each column, or the exponential of a kernel."""
+        """Parse the arguments of `per_feature` or `exponential`, and return the kernel."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ValueError(f"{name} is nested more than {MAX_DEPTH} times")

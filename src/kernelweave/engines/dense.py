@@ -131,12 +131,12 @@ class DenseEngine(CachedOutputs):
 
     @property
     def _has_product(self) -> bool:
-        """Whether one kernel has cheap matrix-vector products. This builds no tables."""
+        """Whether matrix-vector products with the only kernel are cheap. Builds no tables."""
         return self.n_kernels == 1 and self._core.has_products
 
     @cached_property
     def _product(self) -> _core.Products:
-        """The kernel matrix with its tables, which can take much of the cache."""
+        """Matrix-vector products with one kernel, by tables that may fill much of the cache."""
         product = self._core.products()
         product.weigh(np.ones(1))
         return product

@@ -188,7 +188,7 @@ def _draw(
     tolerance: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Return the start of each negative in the concatenated genome, shape (n,); -1 if none."""
+    """Draw negatives; return their starts in the concatenated genome, shape (n,), or -1."""
     found = np.full(len(lengths), -1, dtype=np.int64)
     for _ in range(ROUNDS):
         left = np.flatnonzero(found < 0)
@@ -251,7 +251,7 @@ class Places:
         return int(self.begins[name] + region.start)
 
     def mark(self, taken: np.ndarray, regions: Regions, absent_allowed: bool = False) -> None:
-        """Set `taken`, shape (size,), at the letters of regions.
+        """Set the mask `taken`, shape (size,), to True at the letters of regions.
 
         Regions on other chromosomes or beyond an end are ignored.
         """
@@ -347,7 +347,7 @@ def _means(positive: np.ndarray, negative: np.ndarray) -> tuple[float, float]:
 
 
 def _kinds() -> np.ndarray:
-    """Return the bits of each of the 256 bytes."""
+    """Return flags of each of the 256 bytes as a letter: GC, REPEAT or UNKNOWN."""
     kinds = np.full(256, UNKNOWN, dtype=np.uint8)
     for letter in b"ACGT":
         kinds[letter] = GC if letter in b"GC" else 0

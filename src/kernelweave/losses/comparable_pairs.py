@@ -41,7 +41,7 @@ class ComparablePairs:
 
     @classmethod
     def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray) -> ComparablePairs:
-        """Return the pairs of the examples with a True in `counts`; arrays have shape (n,)."""
+        """Return the pairs of the examples marked in the mask `counts`; arrays have shape (n,)."""
         later, first = np.flatnonzero(counts), np.flatnonzero(counts & event)
         example = np.concatenate([later, first])
         earlier = np.repeat([False, True], [len(later), len(first)])
@@ -56,7 +56,7 @@ class ComparablePairs:
 
     @cached_property
     def matrix(self) -> tuple[np.ndarray, np.ndarray]:
-        """The events that count, shape (q,), and which examples are later, shape (q, n)."""
+        """Indices of the q earlier events, and a mask of their later examples, shape (q, n)."""
         events = self.example[self.earlier]
         later = np.zeros((len(events), int(self.example.max(initial=-1)) + 1), dtype=bool)
         for row, place in enumerate(np.flatnonzero(self.earlier)):
@@ -151,14 +151,17 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Partners:
-    """The k earlier events in all lists of a tree, or the later examples, with their partners.
+    """Entries of one kind in the lists of a tree, each with the range of its partners.
+
+    The kinds are earlier events and later examples. The partners of an entry are consecutive
+    entries of the other kind.
 
     Attributes
     ----------
     example : ndarray of shape (k,)
         Index of the example of each entry.
     start, end : ndarrays of shape (k,)
-        The partners of an entry are entries start to end - 1 of the other kind.
+        Positions of the first partner, and behind the last one, among the other kind.
     """
 
     example: np.ndarray
@@ -169,10 +172,16 @@ class _Partners:
     def of(
         cls, example: np.ndarray, node: np.ndarray, mine: np.ndarray, *, ahead: bool
     ) -> _Partners:
-        """Return the entries marked in the mask `mine`, with their partners.
+        """Return the entries of one kind with their partners.
 
-        Partners are the other entries of the same node: those ahead in its list, or behind.
-        `example`, `node` and `mine` have a value for each entry of all lists.
+        Parameters
+        ----------
+        example, node : ndarrays of int
+            Example and node of each entry of all lists.
+        mine : ndarray of bool
+            Whether an entry is of this kind.
+        ahead : bool
+            Whether its partners come after it in the list of its node, or before it.
         """
         others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before a place
         here = others[np.flatnonzero(mine)]
@@ -181,6 +190,6 @@ class _Partners:
         return cls(example[mine], start, end)
 
     def sums(self, others: _Partners, values: np.ndarray, n: int) -> np.ndarray:
-        """Return for each of n examples the sum of values, shape (n,), of its partners."""
+        """Return the sum of the values, shape (n,), of each example's partners, shape (n,)."""
         total = np.concatenate([[0.0], np.cumsum(values[others.example])])
         return np.bincount(self.example, total[self.end] - total[self.start], minlength=n)

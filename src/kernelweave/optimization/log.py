@@ -35,7 +35,7 @@ class Progress(Certificate):
 
 @dataclass(frozen=True)
 class Extremes:
-    """Best and largest values of a sequence of certified models.
+    """The best values so far of a sequence of certified models.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Extremes:
     largest_dual: float = 0.0
 
     def after(self, one: Certificate) -> Extremes:
-        """Return the extremes after one more model."""
+        """Return the best values after one more model."""
         size = abs(one.dual) if np.isfinite(one.dual) else 0.0
         return Extremes(
             min(self.gap, one.gap),
@@ -90,7 +90,7 @@ class Log:
     entries : list of Progress
         All certified models.
     extremes : list of Extremes
-        Extremes of the models that the present solver has added, after each of them.
+        Best values of the present solver's models, after each of them.
     largest_primal : float
         Largest absolute primal value of all entries.
     """
@@ -135,7 +135,7 @@ class Log:
             self._append(progress)
 
     def continued(self) -> Log:
-        """Return a log with the same entries and new extremes, for the next solver."""
+        """Return a log for the next solver, with the same entries; best values are counted anew."""
         log = Log(self.work, self.watch, self.phase, self.started)
         log.entries, log.largest_primal = self.entries, self.largest_primal
         return log

@@ -306,7 +306,11 @@ class Case:
 
     @property
     def product_kind(self) -> str:
-        """How products with the kernel matrix are computed if the risk compares examples."""
+        """How a risk that compares examples multiplies by the kernel matrix.
+
+        "engine": by the engine; "matrix": by a cached matrix; "sample": by a Nyström
+        approximation.
+        """
         if self.costs.products != "none":
             return "engine"
         examples = self.n // self.problem.n_outputs
@@ -344,7 +348,7 @@ class Case:
 
     @property
     def solves_at_once(self) -> bool:
-        """Whether the inner problem has no iterations between which the weights may change."""
+        """Whether the inner problem is solved in one call, so that weights change after it only."""
         if self.costs.class_pairs or self.compares or self.takes_newton_cg:
             return True
         return self.takes_conjugate_gradients and self.risk.term.is_free

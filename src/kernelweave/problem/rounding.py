@@ -182,7 +182,7 @@ class RoundingBounds:
 
     @cached_property
     def _planes(self) -> dict[int, Plane]:
-        """Bounds of the shared quantities by the index of their plane."""
+        """Bounds of the quantities that kernels share, by the number of their plane."""
         layout, found = self.kernels.layout, dict[int, Plane]()
         ends = [*layout.sources.values(), layout.n_planes][1:]
         tables = [self.examples.tables[position] for position in self.examples.sources]
@@ -195,7 +195,7 @@ class RoundingBounds:
         return found
 
     def _on_diagonal(self, first: int, end: int) -> list[Plane]:
-        """Return bounds of shared quantities (planes) from k(x, x) of a sample of the examples."""
+        """Return bounds of planes first to end - 1, from k(x, x) of a sample of the examples."""
         copies: list[Expression] = [(("copy", plane),) for plane in range(first, end)]
         some = np.unique(np.linspace(0, self.examples.n - 1, SAMPLED).astype(np.int64))
         whole = TrainingSet(Listing(self.kernels.layout, copies), self.examples.take(some))
@@ -294,7 +294,10 @@ def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
 
 
 def _nearest(table: Dense | Sparse) -> Numbers:
-    """Return the squared distance of each vector to its nearest neighbour, (n,), or 0."""
+    """Return the squared distance of each vector to its nearest neighbour, shape (n,).
+
+    0 if the vectors are sparse or too many: a lower bound that needs no search.
+    """
     if isinstance(table, Sparse) or len(table.values) * table.values.size > MOST_DIFFERENCES:
         return 0.0
     nearest: np.ndarray = cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
@@ -374,7 +377,7 @@ def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
 
 
 def _largest(bound: Numbers) -> np.ndarray:
-    """Return the maximum over the examples, shape (k, 1) or (1,)."""
+    """Return the largest bound of any example, shape (k, 1) or (1,)."""
     largest: np.ndarray = np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
     return largest
 

@@ -48,10 +48,10 @@ class Slotted(Protocol):
 
 
 class Quantity(Protocol):
-    """A parametrised quantity of two examples; kernels with equal quantities share it."""
+    """A quantity of two examples with parameters; kernels with equal quantities share it."""
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the quantity for a pair of examples."""
 
 
 class Layout:
@@ -92,7 +92,9 @@ class Layout:
         return range(first, self.n_slots)
 
     def part(self, planes: set[int]) -> tuple[Layout, dict[int, int]]:
-        """Return the layout of the sources that have some of the planes.
+        """Return a layout with only those sources that a set of planes belongs to.
+
+        The planes of the remaining sources are numbered anew.
 
         Returns
         -------

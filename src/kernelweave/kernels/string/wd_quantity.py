@@ -39,7 +39,7 @@ class WdQuantity:
     position_weights: tuple[float, ...] = ()
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes these sums for a pair of sequences."""
         return _core.weighted_degree(
             list(self.weights),
             list(self.shifts),
@@ -60,7 +60,10 @@ class WdQuantity:
         return sizes.get(self.split or "", 1)
 
     def plane(self, position: int, k: int) -> int | None:
-        """Return the value that counts matches of k + 1 letters at a position, or None."""
+        """Return which of the `planes` values counts matches of k + 1 letters at a position.
+
+        None if no range of `split` contains the position.
+        """
         if isinstance(self.split, tuple):
             member = self._groups()[position]
             return None if member < 0 else member
@@ -78,7 +81,7 @@ class WdQuantity:
 
 
 def plane_of(part: Parameters, quantity: WdQuantity) -> int:
-    """Return the number of the value that belongs to a member of a family."""
+    """Return which of the values of a quantity belongs to a member of a family."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)
     assert plane is not None  # the first position of a range belongs to it

@@ -229,7 +229,7 @@ def problem_key(problem: Problem, data: str) -> str:
 
 
 class _KeyWriter(Writer):
-    """A writer that accepts every object, for digests."""
+    """A writer for digests: it writes objects of any class, unknown ones by their repr."""
 
     def other(self, value: object) -> Any:
         return repr(value)

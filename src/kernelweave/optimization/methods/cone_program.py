@@ -121,7 +121,7 @@ class ConeProgram:
     def regularizer(
         self, norm: Norm, a: slice, factors: list[np.ndarray], exponent: float
     ) -> np.ndarray | None:
-        """Append 1/2 ||s||_dual and return the first row of each kernel's cone, shape (M,).
+        """Append 1/2 ||s||_dual to the objective; return the first row of each kernel's cone, (M,).
 
         The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m). Returns
         None if there is a single cone for all kernels.
@@ -148,7 +148,7 @@ class ConeProgram:
         bounds: list[slice],
         scales: Sequence[float] | np.ndarray,
     ) -> np.ndarray:
-        """Append ||L_m' alpha|| <= scale_m bound_m, and return the first row of each cone."""
+        """Append constraints ||L_m' alpha|| <= scale_m bound_m; return the first row of each."""
         first = []
         for factor, bound, scale in zip(factors, bounds, scales, strict=True):
             first.append(self.n_rows)
@@ -158,7 +158,7 @@ class ConeProgram:
         return np.array(first)
 
     def _norm(self, u: slice, gamma: slice, exponent: float) -> None:
-        """Append ||u||_r <= gamma as u_m <= v_m^(1/r) gamma^(1 - 1/r) and sum_m v_m = gamma."""
+        """Append ||u||_r <= gamma: u_m <= v_m^(1/r) gamma^(1 - 1/r) and sum_m v_m = gamma."""
         M = u.stop - u.start
         v = self.variables(M)
         self.rows(np.zeros(1), (v, np.ones((1, M))), (gamma, [[-1.0]]))

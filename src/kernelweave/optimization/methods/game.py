@@ -132,7 +132,12 @@ class Game:
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the unit of the elements of G for `scaling`: mean trace or largest element."""
+        """Return the scale of the kernel matrices G_m: their mean trace, or their largest element.
+
+        Parameters
+        ----------
+        scaling : {"trace", "unit", "value"}
+        """
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
     def play(self, rate: float) -> None:
@@ -153,11 +158,11 @@ class Game:
         self.update_weights(rate)
 
     def _filled(self, side: np.ndarray, margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k examples that a round selects on a side, and the increase of their a.
+        """Return the examples of a side whose a increases in a round, and by how much.
 
-        They are the ones with the smallest margins, as many as the bounds of a require for a total
-        increase of 1 / (number of sides). A side is one class, or all examples without an
-        intercept.
+        A side is one class, or all examples without an intercept. Its a increases by
+        1 / (number of sides) in total. The example with the smallest margin increases first, up to
+        its bound, then the next one.
         """
         share = 1.0 / len(self.sides)
         if not self.bounded:

@@ -355,7 +355,7 @@ class MWURounds:
             total = game.total
 
     def _play(self, game: Game, eps: float, rounds: int, run: Run) -> Certificate:
-        """Play at most so many rounds and return the last certificate."""
+        """Play at most `rounds` rounds and return the last certificate."""
         mwu, engine = self.parameters, game.engine
         updates = 0
         rate, unit = mwu.rate(game, eps), game.unit(mwu.scaling)

@@ -60,8 +60,9 @@ class Analytic(WeightStep):
 class AnalyticSteps:
     """The analytic steps of one fit: minimise sum_m ||w_m||^2 / theta_m over feasible weights.
 
-    Steps are not over-relaxed if the formula is already the best response to alpha, or if kernels
-    interact (`norms.Elliptic`): a step that is too long may then increase the norm.
+    The minimum has a closed form, `Norm.analytic`. Steps are over-relaxed if a norm bounds the
+    weights (`Norm.has_ball`) and does not couple kernels. With `norms.Elliptic`, which couples
+    them, a step that is too long may increase the norm.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class AnalyticSteps:
         Parameters
         ----------
         before, theta : ndarrays of shape (M,)
-            Present weights, and those of the formula.
+            Present weights, and those of the closed form.
         """
         moves = (before > 0) & (theta > 0)
         step = np.zeros_like(theta)
@@ -101,7 +102,7 @@ class AnalyticSteps:
         return longer
 
     def _change(self, step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
-        """Return the change of the factor, from the cosine of two steps weighted by theta, (M,)."""
+        """Return the change of the over-relaxation factor, from the angle between two steps."""
         product = float((theta * step) @ last)
         sizes = float(np.sqrt(((theta * step) @ step) * ((theta * last) @ last)))
         if product < 0:
