@@ -15,6 +15,7 @@ $(BIN)/python:
 
 # The package with what tests and demo need, built anew when a source has changed.
 $(VENV)/installed: $(BIN)/python $(SOURCES)
+	@echo 'compiling and installing into $(VENV): a minute or two on two cores'
 	$(BIN)/pip install --quiet '.[test]'
 	touch $@
 

@@ -123,6 +123,20 @@ def test_targets_must_be_finite(value, X, y):
         MKLRegressor(RBF(0.5)).fit(X, y)
 
 
+def test_missing_targets_are_counted(X, y):
+    y[[4, 7]] = np.nan
+    with pytest.raises(ValueError, match=f"NaN for 2 of {N} examples, first for example 4; leave"):
+        MKLRegressor().fit(X, y)
+    labels = np.where(np.isnan(y), np.nan, y > 0).astype(object)
+    with pytest.raises(ValueError, match=f"NaN for 2 of {N} examples, first for example 4; leave"):
+        MKLClassifier().fit(X, labels)
+
+
+def test_lists_of_dicts(X, y):
+    with pytest.raises(ValueError, match=r"X is a list of dicts; pass.*DataFrame\(X\)"):
+        MKLRegressor().fit([{"a": value} for value in X[:, 0]], y)
+
+
 @every_estimator
 @DEFAULT_OR_NAMED
 def test_empty_data(Estimator, kernels):
@@ -188,7 +202,7 @@ def test_parameters_of_default_kernels_cannot_be_set():
 
 
 def test_classification_of_numbers(X, rng):
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.*use MKLRegressor"):
         MKLClassifier(RBF(0.5)).fit(X, rng.normal(size=N))
 
 

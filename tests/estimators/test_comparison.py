@@ -106,6 +106,13 @@ def test_pipelines_default_kernels_and_scorers(rng):
     assert found.scores[SINGLE].min() > -0.2
 
 
+def test_single_default_kernels_have_names_of_their_fold(rng, capfd):
+    X = rng.normal(size=(60, 2))
+    found = compare(MKLClassifier(verbose=1), X, X[:, 0] > 0, cv=2, Cs=[1.0], norms=[2])
+    assert all("gamma" in name or "Linear" in name for name in found.chosen)
+    assert capfd.readouterr().err.split("\n")[:2] == [f"compare: fold {k} of 2" for k in (1, 2)]
+
+
 def test_comparison_of_one_kernel_has_three_equal_scores(rng):
     X = rng.normal(size=(40, 2))
     found = compare(MKLRegressor(kernels.RBF()), X, X[:, 0], cv=2, **GRID)

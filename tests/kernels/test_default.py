@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from datetime import date, time
 
 import numpy as np
 import pytest
@@ -106,12 +107,42 @@ def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
     assert CompiledKernels((kernel, other)).names == ("NGram n=3 on code", "NGram n=3 on id")
 
 
-def test_dates_in_strings_are_no_texts(rng):
-    pandas = pytest.importorskip("pandas")
-    days = pandas.date_range("2020-01-01", periods=60).astype(str)
-    X = pandas.DataFrame({"number": rng.normal(size=60), "day": days})
-    with pytest.warns(UserWarning, match=r"hardly repeat in column 'day'.*replace dates by"):
+DAYS = [f"2020-0{1 + k // 28}-{1 + k % 28:02d}" for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        DAYS,
+        [f"{day} 10:30:00" for day in DAYS],
+        [f"{day[8:]}/{day[5:7]}/2020" for day in DAYS],
+        [None, *(f"{k % 24:02d}:15" for k in range(59))],
+        [date.fromisoformat(day) for day in DAYS],
+        [time(k % 24) for k in range(60)],
+    ],
+    ids=["ISO", "with a time", "slashes", "times", "date objects", "time objects"],
+)
+def test_dates_are_refused(days, frames, rng):
+    X = frames.DataFrame({"number": rng.normal(size=60), "day": days})
+    with pytest.raises(ValueError, match="column 'day' contains dates, times or intervals"):
         MKLClassifier().fit(X, np.arange(60) % 2)
+
+
+def test_strings_of_which_some_are_dates_are_no_dates(frames, rng):
+    X = frames.DataFrame({"number": rng.normal(size=60), "day": ["unknown", *DAYS[1:]]})
+    with pytest.warns(UserWarning, match="hardly repeat in column 'day'"):
+        assert default_kernels(X, np.ones(60))
+
+
+@pytest.mark.parametrize("first", [0, 1, 101])
+def test_row_numbers_are_named(first, frames, rng):
+    table = {"number": rng.normal(size=60), "id": np.arange(60) + first}
+    with pytest.warns(UserWarning, match=f"'id' counts the rows .{first}, {first + 1}, "):
+        default_kernels(frames.DataFrame(table), np.ones(60))
+    shuffled = frames.DataFrame(table | {"id": rng.permutation(60)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        default_kernels(shuffled, np.ones(60))
 
 
 @pytest.mark.filterwarnings("ignore:X. strings hardly repeat")

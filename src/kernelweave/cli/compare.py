@@ -30,7 +30,7 @@ def command(**options: object) -> None:
     data = read_data(options)
     splitter = folds(options, data, task_of(data, options) == "classify")
     splits = list(splitter.split(data.X, data.y, data.groups))
-    estimator = make_estimator({**options, "quiet": True}, data)
+    estimator = make_estimator(options, data)
     found = compare(estimator, data.X, data.y, cv=splits)
     if options["as_json"]:
         print_json({"scoring": found.scoring, "scores": found.scores})

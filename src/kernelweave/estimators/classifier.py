@@ -76,7 +76,10 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _labels(self, X: Data, y: object) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and the index of the class of each example, shape (n,)."""
         y = check_targets(self, X, y, numeric=False)
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise ValueError(f"{error} For numbers as targets use MKLRegressor.") from None
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(

@@ -7,6 +7,8 @@ single kernel: inside each training fold, from the same grid.
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -160,7 +162,8 @@ def compare(
     Parameters
     ----------
     estimator : MKLClassifier, MKLRegressor, MKLSurvival, or a pipeline that ends with one of them
-        It is not modified. Its own C and norm are not used.
+        It is not modified. Its own C and norm are not used. With ``verbose=1`` the
+        number of each fold is printed, with 2 also the progress of the searches.
     X : array, table, views or sequences with n examples
     y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), as in scikit-learn
@@ -210,13 +213,18 @@ def compare(
     settings: dict[str, list[tuple[Any, float]]] = {name: [] for name in (LEARNED, SUM, SINGLE)}
     chosen: list[str] = []
     names: tuple[str, ...] = ()
-    for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
+    splits = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
+    for number, (train, test) in enumerate(splits, start=1):
+        if _last(estimator).verbose:
+            print(f"compare: fold {number} of {len(splits)}", file=sys.stderr, flush=True)
         fold = Fold(estimator, X, y, train, test)
         learned = fold.fitted(make(chosen_norms))
         plain = fold.fitted(make([np.inf]))
         position, single = _best_single(fold, make, learned)
-        names = names or _last(learned).kernel_names_
-        chosen.append(names[position] if position < len(names) else f"kernel {position}")
+        own = _last(learned).kernel_names_
+        if len(own) != len(names) or _last(estimator).kernels is None:
+            names = own  # default kernels differ between folds
+        chosen.append(names[position])
         for key, model in zip((LEARNED, SUM, SINGLE), (learned, plain, single), strict=True):
             scores[key].append(fold.score(model, measure))
             settings[key].append((_last(model).norm_, _last(model).C_))
@@ -264,6 +272,7 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: object
 
     def make(norms: Iterable[float | Norm], **changes: object) -> Any:
         inner = {"norms": norms, "Cs": grid, "cv": parts, "scoring": scoring}
+        inner["verbose"] = max(0, int(last.verbose) - 1)
         plain = {"solver": "auto"} if list(norms) == [np.inf] else {}
         model = selecting(**{**options, **inner, **plain, **changes})
         if where == "kernels":
@@ -280,7 +289,9 @@ def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[int, Any]:
     own = fitted.kernels if fitted.kernels is not None else fitted._default
     if len(fitted.kernel_names_) == 1:
         return 0, fold.fitted(make([np.inf]))
-    models = [fold.fitted(make([np.inf], kernels=Member(own, m))) for m in varying]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a kernel that is useless alone is no fault of the model
+        models = [fold.fitted(make([np.inf], kernels=Member(own, m))) for m in varying]
     scores = [_last(model).best_score_ for model in models]
     best = int(np.argmax(scores))
     return int(varying[best]), models[best]

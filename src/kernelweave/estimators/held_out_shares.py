@@ -135,10 +135,10 @@ def warn_of_inflated(names: Sequence[str], shares: np.ndarray, held_out: np.ndar
     if not inflated.any():
         return
     listed = [m for m in np.argsort(-shares, kind="stable").tolist() if inflated[m]][:NAMED]
-    each = [f"{names[m]} ({shares[m]:.2f}, held out {held_out[m]:.2f})" for m in listed]
+    each = [f"{names[m]} ({shares[m]:.2f}, {held_out[m]:.2f})" for m in listed]
     warn(
-        "the training share of some kernels far exceeds their held-out share, so their weights "
-        f"do not show importance: {'; '.join(each)}; they fit noise of the training examples: "
-        "lower C, or leave out narrow kernels",
+        "some kernels fit noise, so their weights do not show importance (share on training "
+        f"examples, on held-out ones): {'; '.join(each)}; held_out_share in weights_frame() and "
+        "inspection.shapley show it",
         UserWarning,
     )

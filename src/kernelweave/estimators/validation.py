@@ -99,6 +99,8 @@ def _in_known_form(kernels: object, X: Any) -> Any:
     X = unpacked(X)
     if _is_arrow_table(X):
         X = X.to_pandas()
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict):
+        raise ValueError("X is a list of dicts; pass a table of them, such as pandas.DataFrame(X)")
     _refuse_matrices(X, kernels)
     if getattr(X, "ndim", 2) == 3 and all_pairwise(kernels):
         return Grams(X)
@@ -272,6 +274,8 @@ def check_targets(
         text = str(error)
         if text.startswith("could not convert"):
             text = f"y must contain numbers, but {text}; for classes use a classifier"
+        elif "contains NaN" in text and (found := _position_of_nan(y)):
+            text = f"Input y contains NaN {found}; leave these examples out"
         elif text.startswith("y should be a 1d array"):
             text = f"{text.rstrip('.')}; fit one estimator for each column of y"
         raise ValueError(text) from None
@@ -279,6 +283,14 @@ def check_targets(
         _refuse_missing_labels(targets)
     check_consistent_length(X, targets)
     return targets
+
+
+def _position_of_nan(y: object) -> str:
+    """Return how many examples have a NaN in y, shape (n,), and the first, as text; or ""."""
+    values = np.asarray(y, dtype=object)
+    if values.ndim != 1 or not (nan := values != values).any():
+        return ""
+    return f"for {nan.sum()} of {len(nan)} examples, first for example {nan.argmax()}"
 
 
 def _refuse_missing_labels(y: np.ndarray) -> None:

@@ -37,8 +37,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from datetime import date, time, timedelta
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, pairwise
 from numbers import Number
 from operator import add
 from typing import Any
@@ -78,6 +79,9 @@ MISMATCHES = (5, 1)  # letters and mismatches, for proteins (Leslie et al., 2004
 MOST_COLUMNS = 40  # maximum number of columns for a kernel per column
 MOST_PAIRED = 10  # maximum number of columns for a kernel per pair of columns
 TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
+DATE = re.compile(  # ISO and common dates, optionally with a time; times
+    r"(\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d.*)?|\d\d?:\d\d(:\d\d.*)?"
+)
 WORDS = 3  # minimum number of words in a string of text
 WORD = re.compile(r"\b(?=\w\w)\w*[^\W\d_]\w*")  # two characters or more, one of them a letter
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
@@ -316,6 +320,7 @@ def _kind(values: Any, label: str) -> str:
     if str(values.dtype).lower() == "object":
         _refuse_odd(values, label)
     if contains_numbers(values, label):
+        _warn_of_row_numbers(values, label)
         return "numbers"
     known = [item for item in items_or_none(values) if item is not None]
     categorical = any(word in str(values.dtype).lower() for word in ("cat", "enum"))
@@ -323,6 +328,8 @@ def _kind(values: Any, label: str) -> str:
         warn_of_numbers(set(known), label)
     if categorical:
         return "categories"
+    if known and all(isinstance(item, str) and DATE.fullmatch(item) for item in known):
+        raise ValueError(_about_dates(label, f"strings such as {known[0]!r}"))
     if _are_texts(known):
         return "texts"
     if not _differ(known):
@@ -334,16 +341,36 @@ def _refuse_dates(values: Any, label: str) -> None:
     """Raise ValueError for a column of dates, times, periods or intervals."""
     dtype = str(values.dtype).lower()
     if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
-        raise ValueError(
-            f"X: column {label} contains dates, times or intervals ({values.dtype}), which default "
-            "kernels do not read; replace it by numbers, such as days since a date, the month or "
-            "the hour, or by strings for categories"
+        raise ValueError(_about_dates(label, values.dtype))
+
+
+def _about_dates(label: str, example: object) -> str:
+    """Return the message for a column of dates, times or intervals."""
+    return (
+        f"X: column {label} contains dates, times or intervals ({example}), which default kernels "
+        "do not read; replace it by numbers, such as days since a date, the month or the hour, or "
+        "by a categorical column, or leave it out"
+    )
+
+
+def _warn_of_row_numbers(values: Any, label: str) -> None:
+    """Warn of a column of integers that count the rows: k, k + 1, k + 2, ..."""
+    if len(values) < MANY or "int" not in str(values.dtype).lower():
+        return
+    counted = items_or_none(values)
+    if None not in counted and all(b - a == 1 for a, b in pairwise(counted)):
+        warn(
+            f"X: column {label} counts the rows ({counted[0]}, {counted[1]}, ...); leave it out, "
+            "unless the order of the rows carries information",
+            UserWarning,
         )
 
 
 def _refuse_odd(values: Any, label: str) -> None:
     """Raise ValueError for a column of objects other than numbers, strings and booleans."""
     for item in values:
+        if isinstance(item, date | time | timedelta) and item == item:
+            raise ValueError(_about_dates(label, repr(item)))
         if not isinstance(item, str | bool | Number | None) and str(item) != "<NA>":
             raise ValueError(
                 f"X: column {label} contains {item!r}; default kernels read numbers, strings and "
@@ -402,8 +429,8 @@ def _strings(table: Contents, X: Data) -> list[Kernel]:
         warn(
             f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels} and "
             f"are compared by their n-grams of {LETTERS} letters, not as categories; leave out "
-            "identifiers of rows (their kernel may get a large but meaningless weight), replace "
-            "dates by numbers, give categories a categorical dtype, or pass kernels=",
+            "identifiers of rows (their kernel may get a large but meaningless weight), give "
+            "categories a categorical dtype, or pass kernels=",
             UserWarning,
         )
     return kernels + [Unit(NGram(LETTERS, columns=_filled(k, X))) for k in table.unrepeated]
