@@ -357,8 +357,8 @@ def _warn_of_row_numbers(values: Any, label: str) -> None:
     """Warn of a column of integers that count the rows: k, k + 1, k + 2, ..."""
     if len(values) < MANY or "int" not in str(values.dtype).lower():
         return
-    counted = items_or_none(values)
-    if None not in counted and all(b - a == 1 for a, b in pairwise(counted)):
+    counted = [item for item in items_or_none(values) if isinstance(item, int)]
+    if len(counted) == len(values) and all(b - a == 1 for a, b in pairwise(counted)):
         warn(
             f"X: column {label} counts the rows ({counted[0]}, {counted[1]}, ...); leave it out, "
             "unless the order of the rows carries information",
