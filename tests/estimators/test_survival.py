@@ -412,8 +412,14 @@ def test_search_folds_are_stratified_by_event(study, tmp_path):
     assert search.scores_.shape == (1, 2, 5)
     search.save(tmp_path / "search.kw")
     np.testing.assert_array_equal(load(tmp_path / "search.kw").predict(X), search.predict(X))
-    with pytest.raises(ValueError, match="cv=100 gives no folds"):
+    with pytest.raises(
+        ValueError, match=r"cv must be from 2 to the number of events.*got 100 fold"
+    ):
         MKLSurvivalCV(Linear(), cv=100).fit(X, y)
+    with pytest.raises(ValueError, match=r"number of events, 3,.*got 5 folds"):
+        MKLSurvivalCV(Linear()).fit(X, survival(np.arange(len(y)) < 3, y["time"]))
+    with pytest.raises(ValueError, match="at least one event"):
+        MKLSurvivalCV(Linear()).fit(X, survival(np.zeros(len(y), bool), y["time"]))
     with pytest.raises(ValueError, match="training part of fold 0 has censored times only"):
         MKLSurvivalCV(Linear(), cv=KFold(2)).fit(X[-40:], y[np.r_[:20, -20:0]])
 

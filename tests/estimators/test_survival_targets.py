@@ -79,7 +79,9 @@ def accepted():
     yield structured(EVENT.astype(float), TIME)
     yield np.array(list(zip(TIME, EVENT, strict=True)), dtype=[("t", float), ("e", bool)])
     yield np.array([(True, 1), (False, 2), (True, 0)], dtype=[("e", bool), ("t", int)])
+    yield np.array(list(zip(EVENT, TIME, strict=True)), dtype=[("e", object), ("t", object)])
     frame = pandas.DataFrame({"event": EVENT, "time": TIME}, index=[7, 8, 9])
+    yield frame.astype(object)
     yield frame
     yield frame[["time", "event"]]
     yield frame.astype({"event": int, "time": int})
@@ -113,7 +115,10 @@ BAD = [
     (structured(EVENT, [np.inf, 1.0, 3.0]), "must be finite .* got inf at row 0"),
     (structured([0, 1, 2], TIME), "the event 'event' must be boolean.* got 2 "),
     (structured([0.0, 1.0, np.nan], TIME), "the event 'event' must be boolean.* got nan "),
-    (structured(["dead", "alive", "dead"], TIME), "the event 'event' must be boolean.* got .*dead"),
+    (
+        structured(["dead", "alive", "dead"], TIME),
+        "must be boolean.* got 'dead'.*compare the column",
+    ),
     (np.zeros(3, dtype=[("event", bool), ("time", bool)]), "the time 'time' must be a number"),
     (np.zeros(3, dtype=[("event", bool), ("time", "U4")]), "the time 'time' must be a number"),
     (structured(EVENT[:2], TIME[:2]), "inconsistent numbers of samples"),

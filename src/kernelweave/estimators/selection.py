@@ -21,7 +21,7 @@ from .multi_class import form_of
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchTask, Split
 from .survival import BaseSurvival
-from .survival_targets import as_survival
+from .survival_targets import as_survival, check_events
 from .validation import check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -340,6 +340,7 @@ class MKLSurvivalCV(Search, BaseSurvival):
         targets["event"], targets["time"] = event, time
         self._check_loss()
         weights = check_weights(sample_weight, len(time))
+        check_events(event, weights)
         return SurvivalSearch(X, targets, weights, False, self)  # concordance has no weights
 
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
@@ -347,11 +348,14 @@ class MKLSurvivalCV(Search, BaseSurvival):
         if self.cv is not None and not is_whole(self.cv):
             splits = super()._splits(X, y, groups)
         else:
-            try:
-                folds = StratifiedKFold(5 if self.cv is None else self.cv)
-                splits = list(folds.split(np.zeros(len(y)), y["event"]))
-            except ValueError as error:
-                raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error
+            folds, events = 5 if self.cv is None else int(self.cv), int(y["event"].sum())
+            if not 2 <= folds <= events:
+                raise ValueError(
+                    f"cv must be from 2 to the number of events, {events}, so that each fold has "
+                    f"an event, got {folds} folds; with few events use MKLSurvival with a C of "
+                    "your choice"
+                )
+            splits = list(StratifiedKFold(folds).split(np.zeros(len(y)), y["event"]))
         for fold, (train, test) in enumerate(splits):
             scored = [("held-out", test)] if self.scoring is None else []
             for name, part in [("training", train), *scored]:

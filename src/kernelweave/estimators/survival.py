@@ -23,7 +23,7 @@ from ..problem.problem import Problem
 from .base import MKLEstimator
 from .cross_fit import Solved
 from .formulation import Outputs
-from .survival_targets import StepFunction, as_survival, concordance
+from .survival_targets import StepFunction, as_survival, check_events, concordance
 from .validation import check_weights, weighed
 
 LOSSES = ("cox", "ranking", "regression")
@@ -45,11 +45,7 @@ class BaseSurvival(MKLEstimator):
         event, time = as_survival(y)
         check_consistent_length(X, time)
         weights = check_weights(sample_weight, len(time))
-        if not (event & (weights > 0)).any():
-            raise ValueError(
-                "y must have at least one event with a positive weight, got censored times only; "
-                "check the coding of the event: True (or 1) is an observed event"
-            )
+        check_events(event, weights)
         risk = self._risk(event, time, weights, weighed(C, weights))
         return Problem(risk, norms.as_norm(norm))
 

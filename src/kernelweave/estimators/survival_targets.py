@@ -61,14 +61,19 @@ def _fields(y: Any) -> tuple[list[str], list[np.ndarray]]:
     """Return the names and the values, shape (n,), of the two columns of y."""
     if is_frame(y):
         names = [str(name) for name in y.columns]
-        if len(names) == 2:
-            return names, [np.asarray(y[name]) for name in y.columns]
+        if len(set(names)) == len(names) == 2:
+            return names, [_typed(np.asarray(y[name])) for name in y.columns]
         raise ValueError(f"y must be {ACCEPTED}; got a frame with the columns {names}")
     y = np.asarray(y)
     if y.dtype.names is None or len(y.dtype.names) != 2 or y.ndim != 1:
         kind = f"an array of shape {y.shape} and type {y.dtype}"
         raise ValueError(f"y must be {ACCEPTED}; got {kind}")
-    return list(y.dtype.names), [y[name] for name in y.dtype.names]
+    return list(y.dtype.names), [_typed(y[name]) for name in y.dtype.names]
+
+
+def _typed(values: np.ndarray) -> np.ndarray:
+    """Return objects such as booleans and numbers as an array of their common type, shape (n,)."""
+    return np.asarray(values.tolist()) if values.dtype == object else values
 
 
 def _likeness_to_events(values: np.ndarray) -> int:
@@ -82,16 +87,23 @@ def _likeness_to_events(values: np.ndarray) -> int:
 
 def _as_events(name: str, event: np.ndarray) -> np.ndarray:
     """Return events as booleans, shape (n,), given booleans or the numbers 0 and 1."""
-    if event.dtype.kind in "biuf":
-        wrong = [one for one in np.unique(event).tolist() if one not in (0, 1)]
-    else:
-        wrong = [one for one in event if not isinstance(one, bool)]
+    wrong = [one for one in event.tolist() if not (isinstance(one, int | float) and one in (0, 1))]
     if len(wrong):
         raise ValueError(
             f"y: the event {name!r} must be boolean, True for an observed event, or 0 and 1; got "
-            f"{wrong[0]!r} in a column of type {event.dtype}"
+            f"{wrong[0]!r} in a column of type {event.dtype}; compare the column with the code of "
+            "an event, such as status == 2"
         )
     return event.astype(bool)
+
+
+def check_events(event: np.ndarray, weights: np.ndarray) -> None:
+    """Raise ValueError if no event, shape (n,), has a positive weight, shape (n,)."""
+    if not (event & (weights > 0)).any():
+        raise ValueError(
+            "y must have at least one event with a positive weight, got censored times only; "
+            "check the coding of the event: True (or 1) is an observed event"
+        )
 
 
 @dataclass(frozen=True, eq=False)
