@@ -115,7 +115,7 @@ class Fit:
         return results
 
     def share(self, left: int) -> Fit:
-        """Return a copy whose deadline is an equal share of the time for the `left` problems."""
+        """Return a copy with an equal share of the remaining time, if `left` problems remain."""
         now = time.monotonic()
         return replace(self, deadline=now + (self.deadline - now) / left)
 

@@ -1,4 +1,4 @@
-"""Kernels as games over columns: sums of products of one factor per player.
+"""Kernels as cooperative games between columns, the players of Shapley values.
 
 The expression of a kernel (see `kernelweave.kernels.compile.program`) is expanded into terms
 
@@ -281,7 +281,7 @@ class Games:
         return sides[0], sides[1], sides[2]  # type: ignore[return-value]
 
     def _add_game(self, game: PowerGame, coef: np.ndarray, found: np.ndarray) -> None:
-        """Add the values of a product game, some support vectors and examples at a time."""
+        """Add the Shapley values of a game, in blocks of support vectors and examples."""
         sources = [source for source, _ in game.exponents] + [form.source for form in game.forms]
         used = np.unique(np.concatenate([self._owners(source) for source in sources]))
         kinds = [kind for kind, _ in self.model.compiled.listing.layout.sources]
@@ -311,7 +311,7 @@ class Games:
 
 @dataclass(frozen=True)
 class PowerGame:
-    """A term in the form of a power, for one support vector.
+    """A game: one term of a kernel, written as a power, for one support vector.
 
     It is prod_e exp(-gamma_e q_e) * (constant + sum_f gamma_f q_f)^degree.
 
@@ -330,9 +330,10 @@ class PowerGame:
 
 
 def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
-    """Yield (factor, game): a product of forms y_i as a weighted sum of powers (polarisation).
+    """Yield (factor, game) pairs whose weighted sum is a term: a product of forms y_i.
 
-    y_1 ... y_m = sum over signs e_2, ..., e_m of (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
+    By polarisation, y_1 ... y_m is the sum over all signs e_2, ..., e_m of
+    (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
     """
     first, *others = term.forms
     m = len(term.forms)
@@ -350,7 +351,7 @@ def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
 
 @dataclass(frozen=True, eq=False)
 class _Fill:
-    """Computes the factor and the sum that each player contributes to a `PowerGame`."""
+    """Computes the factor and the summand that each player contributes to a `PowerGame`."""
 
     kinds: dict[int, Any]
     used: np.ndarray
@@ -359,7 +360,10 @@ class _Fill:
     def __call__(
         self, game: PowerGame, tables: dict[int, tuple[np.ndarray, np.ndarray]]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the factors, and the sums or None without forms, each (players, rows, support)."""
+        """Return the factor and the summand of each player, each (players, rows, support).
+
+        The second is None if the game has no forms.
+        """
         rows, support = next(iter(tables.values()))
         shape = (len(self.used), len(rows), len(support))
         exponents = np.zeros(shape)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Term:
-    """A term of a kernel: factor * (plane of a shared quantity) * (normalisations)."""
+    """A term of a kernel: a factor, times a value for a pair of examples, normalised."""
 
     plane: int
     factor: float

@@ -150,7 +150,7 @@ class Run:
         return self.rule.stalled(self.log, engine)
 
     def finished(self, engine: Engine) -> bool:
-        """Return whether to stop at the last model, whose alpha an engine holds."""
+        """Return whether to stop at the last certified model, which has the engine's alpha."""
         return self.converged or self.budget.spent or self.stalled(engine)
 
     def result(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> Result:

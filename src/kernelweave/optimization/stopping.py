@@ -13,7 +13,7 @@ from .log import Extremes, Log, Progress
 
 @dataclass(frozen=True)
 class StallTuning:
-    """When a solver is taken to have stalled. All numbers of iterations count certified models.
+    """Constants of the test for stalled solvers. All numbers of iterations count certified models.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class StallTuning:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When to stop.
+    """Criteria by which a run stops: the gap, or no progress.
 
     Attributes
     ----------

@@ -182,7 +182,7 @@ class Sequences:
 
     @cached_property
     def packed(self) -> _core.PackedSequences:
-        """The sequences for the core."""
+        """The sequences as an object of the compiled core."""
         lengths = None if self.length is not None else self.lengths
         letters = len(self.alphabet.letters)
         return _core.PackedSequences(

@@ -94,7 +94,7 @@ class HammingQuantity:
         return len(self.values)
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the quantity for a pair of examples."""
         letters = len(self.alphabet.letters)
         peak, half_life = self.centre or (0.0, 1.0)
         return _core.hamming(

@@ -25,7 +25,7 @@ class LocalityQuantity:
     degree: int
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the quantity for a pair of examples."""
         return _core.locality_improved(self.half_window, self.degree)
 
 

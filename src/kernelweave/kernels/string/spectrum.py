@@ -34,7 +34,7 @@ class SpectrumQuantity:
     store: str
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the quantity for a pair of examples."""
         letters = len(self.alphabet.letters)
         if not _core.kmers_fit(self.k, letters):
             return _core.substring(letters, [0.0] * (self.k - 1) + [1.0], self.store)

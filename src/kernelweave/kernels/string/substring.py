@@ -31,7 +31,7 @@ class SubstringQuantity:
     store: str
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the quantity for a pair of examples."""
         return _core.substring(len(self.alphabet.letters), list(self.weights), self.store)
 
 
