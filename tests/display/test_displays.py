@@ -8,25 +8,13 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, MKLRegressor, kernels, load
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # noqa: E402
-
-from kernelweave.display.axes import LONGEST_NAME  # noqa: E402
-from kernelweave.display.displays import (  # noqa: E402
+from kernelweave.display.axes import LONGEST_NAME
+from kernelweave.display.displays import (
     AlignmentDisplay,
     ComparisonDisplay,
     ConvergenceDisplay,
     WeightsDisplay,
 )
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -168,10 +156,12 @@ def test_comparison_shows_folds_and_means():
 
 @pytest.mark.parametrize("display", [WeightsDisplay, ConvergenceDisplay])
 def test_axes_can_be_given(display, regressor):
-    figure, ax = plt.subplots()
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
     drawn = display.from_estimator(regressor, ax=ax)
     assert drawn.ax_ is ax
-    assert drawn.figure_ is figure
+    assert drawn.figure_ is ax.figure
 
 
 @pytest.mark.parametrize("display", [WeightsDisplay, ConvergenceDisplay])

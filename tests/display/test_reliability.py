@@ -5,20 +5,8 @@ import pytest
 from scipy.stats import binomtest
 
 from kernelweave import MKLClassifier
+from kernelweave.display.reliability import ReliabilityDisplay, wilson_interval
 from kernelweave.kernels import RBF
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # noqa: E402
-
-from kernelweave.display.reliability import ReliabilityDisplay, wilson_interval  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def test_points_are_means_of_bins_with_equal_numbers_of_examples(rng):

@@ -5,28 +5,16 @@ import pytest
 
 from kernelweave import MKLClassifier, inspection
 from kernelweave.datasets import make_motifs
-from kernelweave.inspection import letter_scores
-from kernelweave.inspection.bootstrap import BootstrapWeights
-from kernelweave.kernels import RBF, WeightedDegree, WeightedDegreeShift
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # noqa: E402
-
-from kernelweave.display.logo import LogoDisplay  # noqa: E402
-from kernelweave.display.sequence_displays import (  # noqa: E402
+from kernelweave.display.logo import LogoDisplay
+from kernelweave.display.sequence_displays import (
     ImportanceDisplay,
     KmerDisplay,
     PositionWeightsDisplay,
 )
-from kernelweave.display.stability import StabilityDisplay  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
+from kernelweave.display.stability import StabilityDisplay
+from kernelweave.inspection import letter_scores
+from kernelweave.inspection.bootstrap import BootstrapWeights
+from kernelweave.kernels import RBF, WeightedDegree, WeightedDegreeShift
 
 
 @pytest.fixture(scope="module")

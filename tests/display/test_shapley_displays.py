@@ -6,21 +6,9 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier
+from kernelweave.display.shapley import BeeswarmDisplay, WaterfallDisplay
 from kernelweave.inspection import ShapleyValues, shapley
 from kernelweave.kernels import RBF
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt  # noqa: E402
-
-from kernelweave.display.shapley import BeeswarmDisplay, WaterfallDisplay  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

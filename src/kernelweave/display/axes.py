@@ -1,4 +1,4 @@
-"""Helpers for matplotlib axes: figure size, spines and tick labels."""
+"""Helpers for matplotlib axes: spines and tick labels."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ if TYPE_CHECKING:
 LONGEST_NAME = 48  # letters of a tick label
 LINE = 13 / 72  # line height of tick labels, in inches
 LETTER = 6 / 72  # mean width of a letter of a tick label, in inches
-
-
-def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return `ax`, or the axes of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def open_sides(ax: Axes) -> None:

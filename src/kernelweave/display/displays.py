@@ -1,8 +1,4 @@
-"""Displays of fitted models, with the conventions of scikit-learn.
-
-A display contains numbers; ``plot(ax=None)`` draws them and sets ``ax_`` and ``figure_``.
-matplotlib, the extra ``kernelweave[plot]``, is only imported for drawing.
-"""
+"""Displays of fitted models: weights, convergence, alignments and comparisons."""
 
 from __future__ import annotations
 
@@ -15,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.types import Data
 from ..model.weights import heaviest, output_names, weights_of
-from .axes import LINE, axes_of, name_ticks, names_width, open_sides
+from .axes import LINE, name_ticks, names_width, open_sides
+from .base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+    from ..estimators.comparison import Comparison
     from ..estimators.fitted import FittedEstimator
     from ..kernels import Kernel
 
@@ -28,7 +26,7 @@ MOST_NAMES = 40  # kernels up to which figures grow; with more, only every k-th 
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
 
-class WeightsDisplay:
+class WeightsDisplay(Display):
     """Weights or shares of the kernels: bars, or a row of colours per class.
 
     Parameters
@@ -99,53 +97,42 @@ class WeightsDisplay:
             known = hasattr(estimator, "held_out_covariances_")
             values = "held_out_share" if known else "weight"
         drawn = heaviest(*weights_of(estimator, by, values), most)
-        return cls(*drawn, classes, values.replace("_", " ").replace("held out", "held-out")).plot(
-            ax
-        )
+        label = values.replace("_", " ").replace("held out", "held-out")
+        return cls(*drawn, classes, label).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> WeightsDisplay:
-        """Draw on `ax`, or on a new figure that has room for the names.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        WeightsDisplay
-        """
+    def _size(self) -> tuple[float, float]:
         room = LINE * 1.3 * min(len(self.kernel_names), MOST_NAMES)
         names = names_width(self.kernel_names)
         if self.weights.ndim == 1:
-            self.ax_ = axes_of(ax, 4.5 + names, 0.9 + room)
-            self._draw_bars()
-        else:
-            rows = LINE * 1.6 * len(self.weights)
-            self.ax_ = axes_of(ax, 2.0 + 0.4 * names + room, 0.6 + 0.7 * names + rows)
-            self._draw_rows()
-        self.figure_ = self.ax_.figure
-        return self
+            return 4.5 + names, 0.9 + room
+        return 2.0 + 0.4 * names + room, 0.6 + 0.7 * names + LINE * 1.6 * len(self.weights)
 
-    def _draw_bars(self) -> None:
+    def _draw(self, ax: Axes) -> None:
+        if self.weights.ndim == 1:
+            self._draw_bars(ax)
+        else:
+            self._draw_rows(ax)
+
+    def _draw_bars(self, ax: Axes) -> None:
         """Draw horizontal bars, so that long names can be read; the first kernel is on top."""
         M = len(self.weights)
         height = 0.8 if M <= MOST_NAMES else 1.0  # gaps between very thin bars would flicker
-        self.bars_ = self.ax_.barh(np.arange(M), self.weights, height=height)
-        self.ax_.set_ylim(M - 0.5, -0.5)
-        self.ax_.set_xlim(0.0, 1.05 * self.weights.max() if self.weights.any() else 1.0)
-        self.ax_.set_xlabel(self.label)
-        open_sides(self.ax_)
-        name_ticks(self.ax_.yaxis, self.kernel_names)
+        self.bars_ = ax.barh(np.arange(M), self.weights, height=height)
+        ax.set_ylim(M - 0.5, -0.5)
+        ax.set_xlim(0.0, 1.05 * self.weights.max() if self.weights.any() else 1.0)
+        ax.set_xlabel(self.label)
+        open_sides(ax)
+        name_ticks(ax.yaxis, self.kernel_names)
 
-    def _draw_rows(self) -> None:
-        self.image_ = self.ax_.imshow(self.weights, cmap="Blues", vmin=0.0, aspect="auto")
-        self.ax_.set_ylabel("class")
-        name_ticks(self.ax_.xaxis, self.kernel_names)
-        name_ticks(self.ax_.yaxis, _line_names(self.classes, len(self.weights)))
-        self.ax_.figure.colorbar(self.image_, ax=self.ax_, label=self.label)
+    def _draw_rows(self, ax: Axes) -> None:
+        self.image_ = ax.imshow(self.weights, cmap="Blues", vmin=0.0, aspect="auto")
+        ax.set_ylabel("class")
+        name_ticks(ax.xaxis, self.kernel_names)
+        name_ticks(ax.yaxis, _line_names(self.classes, len(self.weights)))
+        self.figure_.colorbar(self.image_, ax=ax, label=self.label)
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """The relative duality gap over time: one line, or one line per class.
 
     Parameters
@@ -224,32 +211,22 @@ class ConvergenceDisplay:
         classes = output_names(estimator) if named else None
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
-        """Draw on `ax`, or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ConvergenceDisplay
-        """
-        self.ax_ = axes_of(ax, 6.4, 4.0)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes) -> None:
         names = ["gap"] if len(self.gaps) == 1 else _line_names(self.classes, len(self.gaps))
         self.lines_ = [
-            self.ax_.plot(seconds, gaps, marker=".", label=name)[0]
+            ax.plot(seconds, gaps, marker=".", label=name)[0]
             for seconds, gaps, name in zip(self.seconds, self.gaps, names, strict=True)
         ]
         if self.tol is not None:
-            self.tol_line_ = self.ax_.axhline(
+            self.tol_line_ = ax.axhline(
                 self.tol, color="grey", linestyle="--", linewidth=1, label=f"tol = {self.tol:g}"
             )
-        self.ax_.set(yscale="log", xlabel=self.xlabel, ylabel="relative duality gap")
-        open_sides(self.ax_)
-        self.ax_.legend(frameon=False, ncols=math.ceil(len(self.lines_) / 8))
-        return self
+        ax.set(yscale="log", xlabel=self.xlabel, ylabel="relative duality gap")
+        open_sides(ax)
+        ax.legend(frameon=False, ncols=math.ceil(len(self.lines_) / 8))
 
 
 def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[float]], str]:
@@ -262,7 +239,7 @@ def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[f
     return [list(map(float, range(len(history)))) for history in histories], "iteration"
 
 
-class AlignmentDisplay:
+class AlignmentDisplay(Display):
     """Similarity of kernels: the matrix of their alignments as colours.
 
     Parameters
@@ -315,33 +292,23 @@ class AlignmentDisplay:
         names = CompiledKernels(tuple(resolve(kernels, X))).names
         return cls(kernel_alignment(kernels, X), names).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> AlignmentDisplay:
-        """Draw on `ax`, or on a new figure that has room for the names.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        AlignmentDisplay
-        """
+    def _size(self) -> tuple[float, float]:
         M = len(self.kernel_names)
         side = LINE * (2.6 if M <= MOST_NUMBERS else 1.3) * min(max(M, 3), MOST_NAMES)
         names = names_width(self.kernel_names)
-        self.ax_ = axes_of(ax, side + names + 1.4, side + 0.7 * names + 0.4)
-        self.figure_ = self.ax_.figure
-        lowest = min(0.0, float(self.alignments.min()))
-        self.image_ = self.ax_.imshow(self.alignments, cmap="Blues", vmin=lowest, vmax=1.0)
-        self.texts_ = self._numbers() if M <= MOST_NUMBERS else []
-        name_ticks(self.ax_.xaxis, self.kernel_names)
-        name_ticks(self.ax_.yaxis, self.kernel_names)
-        self.figure_.colorbar(self.image_, ax=self.ax_, label="alignment")
-        return self
+        return side + names + 1.4, side + 0.7 * names + 0.4
 
-    def _numbers(self) -> list[Text]:
+    def _draw(self, ax: Axes) -> None:
+        lowest = min(0.0, float(self.alignments.min()))
+        self.image_ = ax.imshow(self.alignments, cmap="Blues", vmin=lowest, vmax=1.0)
+        self.texts_ = self._numbers(ax) if len(self.kernel_names) <= MOST_NUMBERS else []
+        name_ticks(ax.xaxis, self.kernel_names)
+        name_ticks(ax.yaxis, self.kernel_names)
+        self.figure_.colorbar(self.image_, ax=ax, label="alignment")
+
+    def _numbers(self, ax: Axes) -> list[Text]:
         return [
-            self.ax_.text(
+            ax.text(
                 j, i, f"{value:.2f}", ha="center", va="center", fontsize="small",
                 color="white" if value > 0.6 else "black",
             )
@@ -349,7 +316,7 @@ class AlignmentDisplay:
         ]  # fmt: skip
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """Scores of several models on the same folds: a grey line per fold, and the means.
 
     Parameters
@@ -379,7 +346,9 @@ class ComparisonDisplay:
         self.scoring = scoring
 
     @classmethod
-    def from_comparison(cls, comparison: Any, *, ax: Axes | None = None) -> ComparisonDisplay:
+    def from_comparison(
+        cls, comparison: Comparison, *, ax: Axes | None = None
+    ) -> ComparisonDisplay:
         """Draw the scores of a `Comparison`, the result of `compare`.
 
         Parameters
@@ -408,7 +377,7 @@ class ComparisonDisplay:
             `MKLClassifier`, `MKLRegressor` or a pipeline that ends with one of them.
         X : n examples
         y : array-like of shape (n,)
-            Targets, shape (n,).
+            Targets.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         **options : passed on to `compare`.
@@ -417,38 +386,24 @@ class ComparisonDisplay:
 
         return cls.from_comparison(compare(estimator, X, y, **options), ax=ax)
 
-    def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
-        """Draw on `ax`, or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 1.6 + 1.5 * len(self.scores), 4.0
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ComparisonDisplay
-        """
-        self.ax_ = axes_of(ax, 1.6 + 1.5 * len(self.scores), 4.0)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes) -> None:
         values = np.array(list(self.scores.values()))
         means = values.mean(axis=1)
-        self.fold_lines_ = self.ax_.plot(values, color="lightgrey", marker=".", linewidth=1)
-        self.means_ = self.ax_.plot(means, linestyle="", marker="_", markersize=40, mew=3)[0]
-        for position, mean in enumerate(means):
-            self._write(position, mean)
+        self.fold_lines_ = ax.plot(values, color="lightgrey", marker=".", linewidth=1)
+        self.means_ = ax.plot(means, linestyle="", marker="_", markersize=40, mew=3)[0]
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        for position, mean in enumerate(means):  # written to the right of the mark, over the lines
+            ax.annotate(
+                f"{mean:.3f}", (position, mean), (25, 0), textcoords="offset points",
+                va="center", bbox=box, zorder=3,
+            )  # fmt: skip
         names = [name.replace(" ", "\n", 1) for name in self.scores]
-        self.ax_.set_xticks(np.arange(len(values)), names)
-        self.ax_.set(xlim=(-0.5, len(values) - 0.4), ylabel=f"{self.scoring}, by fold and mean")
-        open_sides(self.ax_)
-        return self
-
-    def _write(self, position: int, mean: float) -> None:
-        """Write a mean to the right of its mark, over the lines."""
-        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        self.ax_.annotate(
-            f"{mean:.3f}", (position, mean), (25, 0), textcoords="offset points",
-            va="center", bbox=paper, zorder=3,
-        )  # fmt: skip
+        ax.set_xticks(np.arange(len(values)), names)
+        ax.set(xlim=(-0.5, len(values) - 0.4), ylabel=f"{self.scoring}, by fold and mean")
+        open_sides(ax)
 
 
 def _line_names(classes: Sequence[object] | None, count: int) -> list[str]:

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..inspection import letter_scores, poim
-from .axes import axes_of, open_sides
+from .axes import open_sides
+from .base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import PathPatch
 
     from ..estimators.fitted import FittedEstimator
+    from ..inspection import Motif
 
 # Okabe and Ito (2008): distinguishable with colour vision deficiency.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00", "U": "#D55E00"}
 OTHER = "#555555"
 
 
-class LogoDisplay:
+class LogoDisplay(Display):
     """Sequence logo: letters as high as their weights, negative weights below the axis.
 
     Parameters
@@ -116,7 +118,7 @@ class LogoDisplay:
         return cls(heights, scores.letters, np.arange(len(sequence))).plot(ax)
 
     @classmethod
-    def from_motif(cls, motif: Any, *, ax: Axes | None = None) -> LogoDisplay:
+    def from_motif(cls, motif: Motif, *, ax: Axes | None = None) -> LogoDisplay:
         """Draw a motif of `inspection.motifs`; columns are as high as their information in bits.
 
         Parameters
@@ -131,32 +133,22 @@ class LogoDisplay:
         positions = np.arange(1, motif.width + 1)
         return cls(motif.heights, motif.letters, positions, "bits").plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> LogoDisplay:
-        """Draw on `ax`, or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return max(4.0, min(16.0, 0.22 * len(self.positions) + 1.2)), 2.6
 
-        Parameters
-        ----------
-        ax : Axes, optional
-
-        Returns
-        -------
-        LogoDisplay
-        """
-        self.ax_ = axes_of(ax, max(4.0, min(16.0, 0.22 * len(self.positions) + 1.2)), 2.6)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes) -> None:
         self.letters_ = [
-            self._draw(letter, position, bottom, height)
+            ax.add_patch(_patch(letter, position, bottom, height))
             for position, column in zip(self.positions, self.heights.T, strict=True)
             for letter, bottom, height in self._stacked(column)
         ]
         stacks = np.where(self.heights > 0, self.heights, 0).sum(axis=0)
         below = np.where(self.heights < 0, self.heights, 0).sum(axis=0)
-        self.ax_.set_xlim(self.positions[0] - 0.5, self.positions[-1] + 0.5)
-        self.ax_.set_ylim(1.05 * below.min(), 1.05 * stacks.max() or 1.0)
-        self.ax_.axhline(0.0, color="black", linewidth=0.8)
-        self.ax_.set(xlabel="position", ylabel=self.label)
-        open_sides(self.ax_)
-        return self
+        ax.set_xlim(self.positions[0] - 0.5, self.positions[-1] + 0.5)
+        ax.set_ylim(1.05 * below.min(), 1.05 * stacks.max() or 1.0)
+        ax.axhline(0.0, color="black", linewidth=0.8)
+        ax.set(xlabel="position", ylabel=self.label)
+        open_sides(ax)
 
     def _stacked(self, column: np.ndarray) -> list[tuple[str, float, float]]:
         """Return letter, bottom and height; the largest letters are farthest from the axis."""
@@ -171,18 +163,18 @@ class LogoDisplay:
                 drawn.append((self.letters[row], below, -height))
         return drawn
 
-    def _draw(self, letter: str, position: float, bottom: float, height: float) -> PathPatch:
-        from matplotlib.font_manager import FontProperties
-        from matplotlib.patches import PathPatch
-        from matplotlib.textpath import TextPath
-        from matplotlib.transforms import Affine2D
 
-        font = FontProperties(family="DejaVu Sans", weight="bold")
-        path = TextPath((0, 0), letter, size=1, prop=font)
-        box = path.get_extents()
-        fit = Affine2D().translate(-box.x0, -box.y0).scale(0.9 / box.width, height / box.height)
-        place = fit.translate(position - 0.45, bottom)
-        colour = COLOURS.get(letter, OTHER)
-        patch = PathPatch(path.transformed(place), facecolor=colour, edgecolor="none")
-        self.ax_.add_patch(patch)
-        return patch
+def _patch(letter: str, position: float, bottom: float, height: float) -> PathPatch:
+    """Return a letter scaled to a width of 0.9 and to a height."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.patches import PathPatch
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    font = FontProperties(family="DejaVu Sans", weight="bold")
+    path = TextPath((0, 0), letter, size=1, prop=font)
+    box = path.get_extents()
+    fit = Affine2D().translate(-box.x0, -box.y0).scale(0.9 / box.width, height / box.height)
+    place = fit.translate(position - 0.45, bottom)
+    colour = COLOURS.get(letter, OTHER)
+    return PathPatch(path.transformed(place), facecolor=colour, edgecolor="none")

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.types import Data
-from .axes import axes_of, open_sides
+from .axes import open_sides
+from .base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ COLOUR = "#0072B2"
 NORMAL_QUANTILE = 1.96  # 97.5 % quantile of the normal distribution, for 95 % intervals
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Observed frequency of a class against its predicted probability.
 
     Examples are divided into bins with equal numbers of examples. If probabilities are well
@@ -126,37 +127,26 @@ class ReliabilityDisplay:
         observed = np.bincount(bins, self.y)[filled] / counts[filled]
         return predicted, observed, counts[filled]
 
-    def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw on `ax`, or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 4.2, 4.2
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ReliabilityDisplay
-        """
-        self.ax_ = axes_of(ax, 4.2, 4.2)
-        self.figure_ = self.ax_.figure
-        self.ax_.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+    def _draw(self, ax: Axes) -> None:
+        ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
         low, high = wilson_interval(self.observed_, self._counts)
-        self.intervals_ = self.ax_.vlines(self.predicted_, low, high, color=COLOUR, linewidth=1)
-        (self.line_,) = self.ax_.plot(
+        self.intervals_ = ax.vlines(self.predicted_, low, high, color=COLOUR, linewidth=1)
+        (self.line_,) = ax.plot(
             self.predicted_, self.observed_, color=COLOUR, marker="o", markersize=4, linewidth=1
         )
         ticks = np.quantile(self.probabilities, np.linspace(0, 1, 101))
-        self.ax_.plot(
+        ax.plot(
             ticks, np.full(101, -0.03), "|", color="0.4", markersize=5, alpha=0.5, clip_on=False
         )
-        self.ax_.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
         of_class = "" if self.name is None else f" of class {self.name}"
-        self.ax_.set_xlabel(f"predicted probability{of_class}")
-        self.ax_.set_ylabel("observed frequency")
+        ax.set(xlabel=f"predicted probability{of_class}", ylabel="observed frequency")
         error = f"calibration error {self.calibration_error_:.3f}"
-        self.ax_.text(0.02, 0.97, f"Brier score {self.brier_:.3f}\n{error}", va="top")
-        open_sides(self.ax_)
-        return self
+        ax.text(0.02, 0.97, f"Brier score {self.brier_:.3f}\n{error}", va="top")
+        open_sides(ax)
 
 
 def wilson_interval(rates: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,8 @@ import numpy as np
 from ..inspection import importance, kmer_weights, poim
 from ..inspection.words import fitted_model, output_of
 from ..kernels.string.wd_quantity import WdQuantity
-from .axes import LINE, axes_of, name_ticks
+from .axes import LINE, name_ticks
+from .base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_WORDS = 64  # maximum number of rows of a heat map: the k-mers with the largest weights
 
 
-class PositionWeightsDisplay:
+class PositionWeightsDisplay(Display):
     """Kernel weights by position and match length, as a heat map.
 
     Parameters
@@ -72,30 +73,18 @@ class PositionWeightsDisplay:
         weights, labels = weights_by_place(estimator, target)
         return cls(weights, labels).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> PositionWeightsDisplay:
-        """Draw on `ax`, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        PositionWeightsDisplay
-        """
+    def _size(self) -> tuple[float, float]:
         rows, positions = self.weights.shape
-        self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * 1.2 * rows)
-        self.figure_ = self.ax_.figure
-        self.image_ = self.ax_.imshow(
-            self.weights, cmap="Blues", vmin=0.0, aspect="auto", origin="lower"
-        )
-        self.ax_.set(xlabel="position", ylabel="match length" if rows > 1 else "")
-        name_ticks(self.ax_.yaxis, self.labels)
-        self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
-        return self
+        return _map_width(positions), 1.4 + LINE * 1.2 * rows
+
+    def _draw(self, ax: Axes) -> None:
+        self.image_ = ax.imshow(self.weights, cmap="Blues", vmin=0.0, aspect="auto", origin="lower")
+        ax.set(xlabel="position", ylabel="match length" if len(self.weights) > 1 else "")
+        name_ticks(ax.yaxis, self.labels)
+        self.figure_.colorbar(self.image_, ax=ax, label="weight")
 
 
-class ImportanceDisplay:
+class ImportanceDisplay(Display):
     """The largest weight of any k-mer, by length and position, as a heat map.
 
     Parameters
@@ -153,28 +142,18 @@ class ImportanceDisplay:
             return cls(found.gain, "gain over shorter words").plot(ax)
         return cls(found.S).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> ImportanceDisplay:
-        """Draw on `ax`, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        ImportanceDisplay
-        """
+    def _size(self) -> tuple[float, float]:
         rows, positions = self.S.shape
-        self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * 1.4 * rows)
-        self.figure_ = self.ax_.figure
-        self.image_ = self.ax_.imshow(self.S, cmap="Blues", vmin=0.0, aspect="auto", origin="lower")
-        self.ax_.set(xlabel="position", ylabel="k-mer length")
-        name_ticks(self.ax_.yaxis, [str(k) for k in range(1, rows + 1)])
-        self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
-        return self
+        return _map_width(positions), 1.4 + LINE * 1.4 * rows
+
+    def _draw(self, ax: Axes) -> None:
+        self.image_ = ax.imshow(self.S, cmap="Blues", vmin=0.0, aspect="auto", origin="lower")
+        ax.set(xlabel="position", ylabel="k-mer length")
+        name_ticks(ax.yaxis, [str(k) for k in range(1, len(self.S) + 1)])
+        self.figure_.colorbar(self.image_, ax=ax, label=self.label)
 
 
-class KmerDisplay:
+class KmerDisplay(Display):
     """Weights of k-mers at positions: letters for k = 1, trimers for k = 3.
 
     Parameters
@@ -239,30 +218,20 @@ class KmerDisplay:
         kmers = [found.kmers[row] for row in largest]
         return cls(found.W[largest], kmers, found.positions).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> KmerDisplay:
-        """Draw on `ax`, or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        KmerDisplay
-        """
+    def _size(self) -> tuple[float, float]:
         rows, positions = self.W.shape
-        self.ax_ = axes_of(ax, _map_width(positions), 1.4 + LINE * max(rows, 4))
-        self.figure_ = self.ax_.figure
+        return _map_width(positions), 1.4 + LINE * max(rows, 4)
+
+    def _draw(self, ax: Axes) -> None:
         most = float(np.abs(self.W).max()) or 1.0
         first, last = float(self.positions[0]) - 0.5, float(self.positions[-1]) + 0.5
-        self.image_ = self.ax_.imshow(
+        self.image_ = ax.imshow(
             self.W, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto", interpolation="nearest",
-            extent=(first, last, rows - 0.5, -0.5),
+            extent=(first, last, len(self.W) - 0.5, -0.5),
         )  # fmt: skip
-        self.ax_.set(xlabel="position")
-        name_ticks(self.ax_.yaxis, self.kmers)
-        self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
-        return self
+        ax.set(xlabel="position")
+        name_ticks(ax.yaxis, self.kmers)
+        self.figure_.colorbar(self.image_, ax=ax, label="weight")
 
 
 def _map_width(positions: int) -> float:

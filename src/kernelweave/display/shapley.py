@@ -8,10 +8,12 @@ import numpy as np
 
 from ..common.types import Data
 from ..inspection.shapley import ShapleyValues, shapley
-from .axes import LINE, axes_of, names_width, open_sides, short_name
+from .axes import LINE, names_width, open_sides, short_name
+from .base import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
     from ..estimators.fitted import FittedEstimator
 
@@ -20,7 +22,7 @@ BINS = 60  # number of bins of the horizontal axis; points in a bin are stacked
 HALF_ROW = 0.38  # half the height of a row of points, in units of the distance of rows
 
 
-class BeeswarmDisplay:
+class BeeswarmDisplay(Display):
     """Shapley values of many examples: a row of points for each player.
 
     Each point is an example. Its colour is the value of the column, from low (blue) to high
@@ -88,28 +90,19 @@ class BeeswarmDisplay:
         found = shapley(estimator, X, background, **parameters)
         return cls(found.of_output(output), most).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> BeeswarmDisplay:
-        """Draw on `ax`, or on a new figure with room for the names.
+    def _size(self) -> tuple[float, float]:
+        names = [name for name, _, _ in self._rows()]
+        return 5.2 + names_width(names), 1.1 + 2 * LINE * len(names)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        BeeswarmDisplay
-        """
+    def _draw(self, ax: Axes) -> None:
         rows = self._rows()
-        names = [name for name, _, _ in rows]
-        self.ax_ = axes_of(ax, 5.2 + names_width(names), 1.1 + 2 * LINE * len(rows))
-        self.figure_ = self.ax_.figure
         size = max(float(np.abs(one).max()) for _, one, _ in rows) or 1.0
         self.points_ = []
         for y, (_, values, data) in enumerate(rows):
             heights = y + _stacked(values, 2 * size / BINS)
             colours = np.full(len(values), np.nan) if data is None else _ranks(data)
             self.points_.append(
-                self.ax_.scatter(
+                ax.scatter(
                     *(values, heights, 11, colours),
                     cmap=_colours(),
                     vmin=0.0,
@@ -118,15 +111,12 @@ class BeeswarmDisplay:
                     plotnonfinite=True,
                 )
             )
-        self.ax_.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
-        self.ax_.set_yticks(range(len(rows)), [short_name(name) for name in names])
-        self.ax_.set_ylim(len(rows) - 0.4, -0.6)
-        self.ax_.set_xlabel("Shapley value (change of the decision value)")
-        self.ax_.tick_params(axis="y", length=0)
-        open_sides(self.ax_)
+        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        _name_rows(ax, [name for name, _, _ in rows])
+        ax.set_xlabel("Shapley value (change of the decision value)")
+        open_sides(ax)
         if any(data is not None for _, _, data in rows):
-            self._add_colour_bar()
-        return self
+            self._add_colour_bar(ax)
 
     def _rows(self) -> list[tuple[str, np.ndarray, np.ndarray | None]]:
         """Return name, values and numbers (None if there are none) of each row."""
@@ -140,19 +130,19 @@ class BeeswarmDisplay:
             rows.append((f"sum of {len(rest)} others", found.values[:, rest].sum(axis=1), None))
         return rows
 
-    def _add_colour_bar(self) -> None:
+    def _add_colour_bar(self, ax: Axes) -> None:
         from matplotlib.cm import ScalarMappable
 
-        aspect = 8 * self.ax_.get_window_extent().height / self.figure_.dpi  # an eighth of an inch
+        aspect = 8 * ax.get_window_extent().height / self.figure_.dpi  # an eighth of an inch
         bar = self.figure_.colorbar(
-            ScalarMappable(cmap=_colours()), ax=self.ax_, aspect=aspect, fraction=0.05, pad=0.02
+            ScalarMappable(cmap=_colours()), ax=ax, aspect=aspect, fraction=0.05, pad=0.02
         )
         bar.set_ticks([0, 1], labels=["low", "high"])
         bar.set_label("value of the column", labelpad=-12)
         bar.outline.set_visible(False)
 
 
-class WaterfallDisplay:
+class WaterfallDisplay(Display):
     """Shapley values of one example: from the base value to its decision value.
 
     Parameters
@@ -224,36 +214,25 @@ class WaterfallDisplay:
         found = shapley(estimator, X, background, **parameters)
         return cls(found.of_output(output), example, most).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> WaterfallDisplay:
-        """Draw on `ax`, or on a new figure with room for the names.
+    def _size(self) -> tuple[float, float]:
+        names, _ = self._rows()
+        return 5.0 + names_width(names), 1.2 + 1.7 * LINE * len(names)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        WaterfallDisplay
-        """
+    def _draw(self, ax: Axes) -> None:
         names, sizes = self._rows()
         base = float(self.values.base_values[self.example])
         ends = base + np.cumsum(sizes[::-1])[::-1]  # the lowest bar starts at the base value
         starts = np.append(ends[1:], base)
-        self.ax_ = axes_of(ax, 5.0 + names_width(names), 1.2 + 1.7 * LINE * len(names))
-        self.figure_ = self.ax_.figure
         colours = [POSITIVE if size > 0 else NEGATIVE for size in sizes]
         rows = np.arange(len(names))
-        self.bars_ = self.ax_.barh(rows, sizes, left=starts, color=colours, height=0.7)
+        self.bars_ = ax.barh(rows, sizes, left=starts, color=colours, height=0.7)
         for row in rows[:-1]:  # where one bar ends the one above starts
-            self.ax_.plot([starts[row]] * 2, [row, row + 1], color="0.6", linewidth=0.8, zorder=0)
-        self._write_sizes(starts, ends, sizes)
-        self.ax_.axvline(base, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
-        self.ax_.set_yticks(rows, [short_name(name) for name in names])
-        self.ax_.set_ylim(len(names) - 0.4, -0.6)
-        self.ax_.tick_params(axis="y", length=0)
-        self.ax_.set_xlabel(f"decision value: from {base:.3g} (base) to {ends[0]:.3g}")
-        open_sides(self.ax_)
-        return self
+            ax.plot([starts[row]] * 2, [row, row + 1], color="0.6", linewidth=0.8, zorder=0)
+        _write_sizes(ax, starts, ends, sizes)
+        ax.axvline(base, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+        _name_rows(ax, names)
+        ax.set_xlabel(f"decision value: from {base:.3g} (base) to {ends[0]:.3g}")
+        open_sides(ax)
 
     def _rows(self) -> tuple[list[str], np.ndarray]:
         """Return the names and values of the bars, the largest one first."""
@@ -268,21 +247,29 @@ class WaterfallDisplay:
             sizes = np.append(sizes, values[rest].sum())
         return names, sizes
 
-    def _write_sizes(self, starts: np.ndarray, ends: np.ndarray, sizes: np.ndarray) -> None:
-        """Write each value to the right of its bar."""
-        low, high = min(starts.min(), ends.min()), max(starts.max(), ends.max())
-        room = (high - low) or 1.0
-        for row, size in enumerate(sizes):
-            self.ax_.annotate(
-                f"{size:+.3g}",
-                (max(starts[row], ends[row]), row),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="small",
-                color=POSITIVE if size > 0 else NEGATIVE,
-            )
-        self.ax_.set_xlim(low - 0.05 * room, high + 0.17 * room)
+
+def _name_rows(ax: Axes, names: list[str]) -> None:
+    """Label the rows of a display, the first one on top."""
+    ax.set_yticks(range(len(names)), [short_name(name) for name in names])
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
+def _write_sizes(ax: Axes, starts: np.ndarray, ends: np.ndarray, sizes: np.ndarray) -> None:
+    """Write each value to the right of its bar."""
+    low, high = min(starts.min(), ends.min()), max(starts.max(), ends.max())
+    room = (high - low) or 1.0
+    for row, size in enumerate(sizes):
+        ax.annotate(
+            f"{size:+.3g}",
+            (max(starts[row], ends[row]), row),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize="small",
+            color=POSITIVE if size > 0 else NEGATIVE,
+        )
+    ax.set_xlim(low - 0.05 * room, high + 0.17 * room)
 
 
 def _of_one_output(values: ShapleyValues) -> ShapleyValues:
@@ -313,6 +300,7 @@ def _with_value(found: ShapleyValues, example: int, player: int) -> str:
 
 
 def _number(value: Any) -> float | None:
+    """Return a value of a column as a float; None if it is not a number."""
     try:
         return None if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
@@ -335,10 +323,7 @@ def _ranks(numbers: np.ndarray) -> np.ndarray:
     known = np.sort(numbers[~np.isnan(numbers)])
     low = np.searchsorted(known, numbers, side="left")
     high = np.searchsorted(known, numbers, side="right") - 1
-    ranks: np.ndarray = np.where(
-        np.isnan(numbers), np.nan, 0.5 * (low + high) / max(len(known) - 1, 1)
-    )
-    return ranks
+    return np.where(np.isnan(numbers), np.nan, 0.5 * (low + high) / max(len(known) - 1, 1))
 
 
 def _stacked(values: np.ndarray, width: float) -> np.ndarray:
@@ -354,7 +339,7 @@ def _stacked(values: np.ndarray, width: float) -> np.ndarray:
     return offsets
 
 
-def _colours() -> Any:
+def _colours() -> Colormap:
     """Return a colour map from blue to orange that also colour-blind readers can tell apart."""
     from matplotlib.colors import LinearSegmentedColormap
 

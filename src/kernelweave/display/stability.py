@@ -8,7 +8,8 @@ import numpy as np
 
 from ..common.types import Data
 from ..inspection import BootstrapWeights, bootstrap_weights
-from .axes import LINE, axes_of, name_ticks, names_width, open_sides
+from .axes import LINE, name_ticks, names_width, open_sides
+from .base import Display
 from .displays import MOST_NAMES
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 COLOUR = "#0072B2"
 
 
-class StabilityDisplay:
+class StabilityDisplay(Display):
     """Kernel weights with their intervals over bootstrap samples.
 
     Parameters
@@ -97,36 +98,25 @@ class StabilityDisplay:
         """
         return cls(bootstrap_weights(estimator, X, y, n, **parameters)).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> StabilityDisplay:
-        """Draw on `ax`, or on a new figure with room for the names.
+    def _size(self) -> tuple[float, float]:
+        names = self.result.kernel_names
+        return 4.5 + names_width(names), 0.9 + LINE * 1.3 * min(len(names), MOST_NAMES)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        StabilityDisplay
-        """
-        names, M = self.result.kernel_names, len(self.result.kernel_names)
-        room = LINE * 1.3 * min(M, MOST_NAMES)
-        self.ax_ = axes_of(ax, 4.5 + names_width(names), 0.9 + room)
-        self.figure_ = self.ax_.figure
+    def _draw(self, ax: Axes) -> None:
         low, high = self.result.quantiles(self.interval)
-        rows = np.arange(M)
-        self.intervals_ = self.ax_.hlines(rows, low, high, color=COLOUR, linewidth=1.5)
+        rows = np.arange(len(low))
+        self.intervals_ = ax.hlines(rows, low, high, color=COLOUR, linewidth=1.5)
         colours = [COLOUR if one else "white" for one in self._significant()]
-        self.means_ = self.ax_.scatter(
+        self.means_ = ax.scatter(
             self.result.mean, rows, s=22, facecolor=colours, edgecolor=COLOUR, zorder=3
         )
-        self.ax_.set_ylim(M - 0.5, -0.5)
-        self.ax_.set_xlim(0.0, 1.05 * max(float(high.max()), 1e-12))
+        ax.set_ylim(len(low) - 0.5, -0.5)
+        ax.set_xlim(0.0, 1.05 * max(float(high.max()), 1e-12))
         share = round(100 * (self.interval[1] - self.interval[0]))
         marked = f"; filled: p ≤ {self.level:g}" if len(self.result.permuted) else ""
-        self.ax_.set_xlabel(f"weight, mean and {share} % interval{marked}")
-        open_sides(self.ax_)
-        name_ticks(self.ax_.yaxis, names)
-        return self
+        ax.set_xlabel(f"weight, mean and {share} % interval{marked}")
+        open_sides(ax)
+        name_ticks(ax.yaxis, self.result.kernel_names)
 
     def _significant(self) -> np.ndarray:
         if not len(self.result.permuted):

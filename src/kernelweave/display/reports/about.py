@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .section import Section
 MOST_NAMES = 30  # largest number of columns or classes that are listed by name
 
 
-def about(X: Any, y: np.ndarray | None, groups: object) -> Section:
+def about(X: Sized, y: np.ndarray | None, groups: object) -> Section:
     """Return the numbers of examples, columns, targets and groups."""
     rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
     if y is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sized
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -11,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from ...common.types import Data
 from ...inspection.shapley import shapley
 from .learned import bars_size, heaviest
-from .section import Figure, Section, plain
+from .section import Figure, Folds, Section, plain
 
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
@@ -21,8 +22,8 @@ BACKGROUND = 30  # rows of the background
 LEVELS = (0.8, 0.9, 0.95)  # of prediction sets and intervals
 
 
-def shapley_values(model: FittedEstimator, X: Any) -> Section | None:
-    """Return the mean absolute Shapley value of each column; None if it has none.
+def shapley_values(model: FittedEstimator, X: Sized) -> Section | None:
+    """Return the mean absolute Shapley value of each column; None if columns have no values.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def shapley_values(model: FittedEstimator, X: Any) -> Section | None:
     return Section("Shapley values", text, [], [figure], {"mean_abs": data})
 
 
-def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section | None:
+def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: Folds) -> Section | None:
     """Return the fraction of held-out targets in prediction sets or intervals.
 
     None for models without ``calibrate=`` and for several targets.
@@ -56,12 +57,13 @@ def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -
     ----------
     model : its parameters are used; it is fitted anew on each fold.
     X, y : examples and their targets.
-    folds : pairs of training and test positions.
+    folds : positions of the training and test examples of each fold.
     """
     if getattr(model, "calibrate", None) is None or y.ndim > 1:
         return None
     classifies = is_classifier(model)
-    inside, sizes = np.zeros((len(LEVELS), len(y)), dtype=bool), np.zeros((len(LEVELS), len(y)))
+    inside = np.zeros((len(LEVELS), len(y)), dtype=bool)
+    sizes = np.zeros(inside.shape)
     for train, test in folds:
         fresh = clone(model).set_params(verbose=0, checkpoint=None)
         fresh.fit(_safe_indexing(X, train), y[train])

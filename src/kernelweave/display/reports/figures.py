@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..axes import open_sides, short_name
 from ..displays import AlignmentDisplay, ConvergenceDisplay
 from .section import Figure
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 INK = "#000000"  # colour of axes and texts; the page replaces it with its text colour
 COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # legible in light and dark mode
-LONGEST_NAME = 48  # letters of the label of a bar
 
 
 def svg(figure: Figure) -> str:
@@ -64,13 +64,10 @@ def bars(
     ax.barh(places, values, color=COLOURS[0])
     if low is not None and high is not None:
         ax.hlines(places, low, high, color=INK, linewidth=1.5)
-    shown = [
-        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 2]}…" for name in names
-    ]
-    ax.set_yticks(places, shown)
+    ax.set_yticks(places, [short_name(name) for name in names])
     ax.invert_yaxis()
     ax.set_xlabel(label)
-    ax.spines[["top", "right"]].set_visible(False)
+    open_sides(ax)
 
 
 def curve(
@@ -95,7 +92,7 @@ def curve(
     ax.plot([0, 1], chance, color="grey", linestyle="--", linewidth=1)
     ax.plot(x, y, marker="o" if marked else None, markersize=4)
     ax.set(xlabel=across, ylabel=up, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    ax.spines[["top", "right"]].set_visible(False)
+    open_sides(ax)
 
 
 def histograms(ax: Axes, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
@@ -104,7 +101,7 @@ def histograms(ax: Axes, edges: list[float], heights: list[list[float]], names: 
         ax.stairs(values, edges, fill=True, alpha=0.6, color=colour, label=name)
     ax.set(xlabel="held-out decision value", ylabel="density")
     ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
+    open_sides(ax)
 
 
 def scatter(ax: Axes, true: list[float], predicted: list[float]) -> None:
@@ -114,7 +111,7 @@ def scatter(ax: Axes, true: list[float], predicted: list[float]) -> None:
     ax.plot(ends, ends, color="grey", linestyle="--", linewidth=1)
     ax.scatter(true, predicted, s=8, alpha=0.5, color=COLOURS[0], linewidths=0)
     ax.set(xlabel="true value", ylabel="held-out prediction")
-    ax.spines[["top", "right"]].set_visible(False)
+    open_sides(ax)
 
 
 def convergence(

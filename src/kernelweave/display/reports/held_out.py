@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -22,7 +23,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import cross_val_predict
 
 from ...common.types import Data
-from .section import Figure, Section, plain
+from .section import Figure, Folds, Section, plain
 
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
@@ -34,14 +35,14 @@ MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in 
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
 
-def held_out(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section:
+def held_out(model: FittedEstimator, X: Data, y: np.ndarray, folds: Folds) -> Section:
     """Return cross-validated scores and their figures.
 
     Parameters
     ----------
     model : fitted estimator; a clone of it is fitted on each fold.
     X, y : examples and their targets.
-    folds : pairs of training and test positions.
+    folds : positions of the training and test examples of each fold.
     """
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     if not is_classifier(model):
@@ -53,7 +54,7 @@ def held_out(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -
 
 
 def _two_classes(
-    scores: np.ndarray, positive: np.ndarray, classes: np.ndarray, folds: list[object]
+    scores: np.ndarray, positive: np.ndarray, classes: np.ndarray, folds: Folds
 ) -> Section:
     auroc, auprc = roc_auc_score(positive, scores), average_precision_score(positive, scores)
     chances = _probabilities(scores, positive)
@@ -90,7 +91,10 @@ def _two_classes(
 
 
 def _over_folds(
-    score: Any, scores: np.ndarray, positive: np.ndarray, folds: list[Any]
+    score: Callable[[np.ndarray, np.ndarray], float],
+    scores: np.ndarray,
+    positive: np.ndarray,
+    folds: Folds,
 ) -> tuple[float, float]:
     """Return mean and standard deviation of a score over the folds that have both classes."""
     tests = [test for _, test in folds if 0 < positive[test].sum() < len(test)]
@@ -145,10 +149,7 @@ def _probabilities(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
     """Return cross-fitted probabilities of the second class: a logistic function of the scores."""
     fewest = int(min(positive.sum(), (~positive).sum()))
     given = {"method": "predict_proba", "cv": max(2, min(5, fewest))}
-    chances: np.ndarray = cross_val_predict(
-        LogisticRegression(), scores[:, None], positive, **given
-    )[:, 1]
-    return chances
+    return cross_val_predict(LogisticRegression(), scores[:, None], positive, **given)[:, 1]
 
 
 def _calibration(chances: np.ndarray, positive: np.ndarray) -> Figure:

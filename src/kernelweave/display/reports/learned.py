@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from .section import Figure, Json, Section, plain
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
     from ...inspection import BootstrapWeights
+
+T = TypeVar("T")
 
 MOST_BARS = 20  # bars of a figure; the remaining values are summed up in one more
 MOST_ALIGNED = 30  # largest number of kernels for which alignments are drawn
@@ -54,7 +57,7 @@ def _convergence(model: FittedEstimator) -> Json:
     return drawn
 
 
-def _thinned(history: list[Any]) -> list[Any]:
+def _thinned(history: Sequence[T]) -> list[T]:
     """Return evenly spaced iterations of a long history, the first and the last included."""
     chosen = np.linspace(0, len(history) - 1, min(len(history), MOST_ITERATIONS)).astype(int)
     return [history[iteration] for iteration in chosen]
@@ -90,13 +93,19 @@ def weights(model: FittedEstimator, bootstrap: BootstrapWeights | None = None) -
 
 
 def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return quantiles of the largest weights and of the sum of the others, shape (2, bars)."""
+    """Return bootstrap quantiles of the weights that have bars, shape (2, bars).
+
+    Parameters
+    ----------
+    samples : array of shape (fits, M)
+    order : array of shape (M,)
+        Positions of the kernels, largest weight first. The last bar is the sum of the others.
+    """
     first, rest = order[:MOST_BARS], order[MOST_BARS:]
     kept = samples[:, first]
     if len(rest):
         kept = np.column_stack([kept, samples[:, rest].sum(axis=1)])
-    quantiles: np.ndarray = np.quantile(kept, INTERVAL, axis=0)
-    return quantiles
+    return np.quantile(kept, INTERVAL, axis=0)
 
 
 def contributions(model: FittedEstimator, X: object) -> Section | None:
@@ -170,5 +179,5 @@ def bars_size(names: list[str]) -> tuple[float, float]:
     return 7.0, 0.8 + 0.26 * len(names)
 
 
-def _numbers(value: Any) -> str:
+def _numbers(value: np.ndarray | float) -> str:
     return ", ".join(f"{one:.6g}" for one in np.ravel(value))

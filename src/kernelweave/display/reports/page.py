@@ -24,11 +24,12 @@ from .about import about
 from .explained import coverage, shapley_values
 from .figures import svg
 from .held_out import held_out
-from .section import Json, Section
+from .section import Folds, Json, Section
 from .words import words
 
 if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
+    from ...inspection import BootstrapWeights
 
 MOST_EXAMPLES = 300  # examples on which alignments and contributions are computed
 EMBEDDED = re.compile(r'<script type="application/json" id="report-data">(.*?)</script>', re.DOTALL)
@@ -110,7 +111,8 @@ def redraw(page: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    ValueError : if the file is no page of `report`.
+    ValueError
+        If `report` has not written the file.
     """
     found = EMBEDDED.search(Path(page).read_text("utf-8"))
     if found is None:
@@ -126,14 +128,14 @@ def _evenly(n: int) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, MOST_EXAMPLES).astype(np.int64))
 
 
-def _bootstrapped(model: FittedEstimator, X: Data, y: object, n: int) -> Any:
+def _bootstrapped(model: FittedEstimator, X: Data, y: object, n: int) -> BootstrapWeights:
     from ...inspection import bootstrap_weights
 
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     return bootstrap_weights(fresh, X, y, n=n, n_permutations=0)
 
 
-def _comparison(model: FittedEstimator, X: Data, y: np.ndarray, folds: list[Any]) -> Section:
+def _comparison(model: FittedEstimator, X: Data, y: np.ndarray, folds: Folds) -> Section:
     from ...estimators.comparison import compare
 
     found = compare(clone(model).set_params(verbose=0, checkpoint=None), X, y, cv=folds)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Json: TypeAlias = dict[str, Any]  # an object of JSON values
+Folds: TypeAlias = list[tuple[np.ndarray, np.ndarray]]  # positions of training and test examples
 DIGITS = 6  # significant digits of embedded numbers
 
 

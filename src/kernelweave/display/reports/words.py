@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ NEARLY = 0.95  # fraction of the largest sum of weights that a window of the log
 
 def words(model: FittedEstimator) -> list[Section]:
     """Return a section for each class of a sequence model; none for other models."""
-    classes: list[Any] = [None]
+    classes: list[object] = [None]
     if len(model._model.intercept) > 1:
         classes = list(model.classes_)[:MAX_CLASSES]
     found = [_section(model, target) for target in classes]
@@ -45,7 +45,7 @@ def _section(model: FittedEstimator, target: object) -> Section | None:
     except ValueError:
         return _counted(model, target, title)
     longest = _longest(found)
-    tables = WordTables(found, longest, 0, found.length)
+    tables = WordTables(found, longest)
     rows = [["k-mer", "position", "weight"]]
     strongest = largest(tables.by_position(longest), MAX_WORDS, longest, found.alphabet)
     rows += [[word, str(position), f"{weight:.4g}"] for word, position, weight in strongest]
