@@ -5,8 +5,8 @@ dataclass without hidden state. Parameters that depend on the data (columns, gam
 means) are determined by `resolve`, which returns a new kernel.
 
 A subclass of `Kernel` defines `resolve`, `labels`, `views` and `expressions`; a subclass of
-`OnColumns` only `resolve` and `expressions`, and `labels` if it is a family. All other methods have
-defaults.
+`OnColumns` only `resolve` and `expressions`, and `labels` if it is a family; a subclass of
+`TableKernel` only `resolve` and `table`. All other methods have defaults.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
+from typing import ClassVar
 
 import numpy as np
 
 from kernelweave.common.core import _core, single_threaded_blas
-from kernelweave.common.types import Data
-from kernelweave.kernels.compile.examples import Reader, Reading
+from kernelweave.common.types import Data, Tabular
+from kernelweave.kernels.compile.examples import Reader, Reading, Table
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
 from kernelweave.kernels.compose.nested_parameters import Nested
-from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import Parameter, Parameters, frozen, label
+from kernelweave.kernels.data.columns import Columns, found
+from kernelweave.kernels.parameters import Parameter, Parameters, hashable, label
 
 
 class Kernel(Nested, ABC):
@@ -325,7 +326,7 @@ class OnColumns(Kernel):
         return f"{self.kind}({', '.join(given)})"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
+        object.__setattr__(self, "columns", hashable(self.columns))
         if not isinstance(self.name, str | None):
             raise ValueError(f"{self.kind}: name must be a string or None, got {self.name!r}")
 
@@ -375,7 +376,55 @@ class OnColumns(Kernel):
 
 
 @dataclass(frozen=True)
-class Wrapper(Kernel):
+class TableKernel(OnColumns):
+    """A single kernel whose values are a quantity of the core, such as the dot product.
+
+    The kernel itself computes the table that the core reads.
+    """
+
+    quantity: ClassVar[str]  # name of the quantity in the core
+
+    @abstractmethod
+    def table(self, X: Tabular, training: bool) -> Table:
+        """Return the examples as a table that the core reads.
+
+        Parameters
+        ----------
+        X : n examples
+        training : bool
+            Whether X is the training data.
+
+        Returns
+        -------
+        Table
+        """
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        _ = found(self, Columns)  # raises if the kernel is not resolved
+        return [(("copy", layout.source(self.quantity, self)),)]
+
+
+class Unresolved(Kernel):
+    """A kernel whose members are known only after `resolve`."""
+
+    def _refuse(self) -> ValueError:
+        """Return the error of methods that read the members."""
+        return ValueError(f"{self!r} has no members yet; call resolve(X) first")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        raise self._refuse()
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        raise self._refuse()
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        raise self._refuse()
+
+
+@dataclass(frozen=True)
+class TransformedKernel(Kernel):
     """A kernel that transforms the values of another kernel or family.
 
     Parameters

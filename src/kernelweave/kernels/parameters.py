@@ -43,7 +43,7 @@ def _coef0(value: Parameter) -> float:
 
 
 def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = MOST) -> int:
-    """Return an integer parameter.
+    """Return an integer parameter as an int.
 
     Parameters
     ----------
@@ -53,6 +53,10 @@ def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = 
     least, most : int
         Range of accepted values.
 
+    Returns
+    -------
+    int
+
     Raises
     ------
     ValueError
@@ -61,6 +65,27 @@ def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = 
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, got {value!r}")
+
+
+def as_family(kernel: str, name: str, value: Parameter) -> object:
+    """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
+
+    Parameters
+    ----------
+    kernel, name : str
+        Names of the kernel and the parameter, for the error message.
+    value : any object
+
+    Raises
+    ------
+    ValueError
+        If `value` is an empty sequence.
+    """
+    if not isinstance(value, list | tuple | range | np.ndarray):
+        return int(value) if is_whole(value) else value
+    if len(value) == 0:
+        raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
+    return tuple(int(one) if is_whole(one) else one for one in value)
 
 
 def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> None:
@@ -77,7 +102,7 @@ def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> No
         raise ValueError(f"{kernel}: {name} must be one of {accepted}, got {value!r}")
 
 
-def _offset(value: Parameter) -> float:
+def _finite(value: Parameter) -> float:
     if -np.inf < as_number(value) < np.inf:
         return float(value)
     raise ValueError("a finite number")
@@ -87,8 +112,8 @@ CHECKS: dict[str, Callable[[object], object]] = {
     "gamma": _gamma,
     "degree": _degree,
     "coef0": _coef0,
-    "offset": _offset,
 }
+OTHER_CHECKS = {("Sigmoid", "coef0"): _finite}  # of parameters that a kernel accepts otherwise
 NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 
@@ -99,8 +124,12 @@ def checked(kernel: str, name: str, value: Parameter) -> object:
     ----------
     kernel : str
         Name of the kernel, for the error message.
-    name : {"gamma", "degree", "coef0", "offset"}
+    name : {"gamma", "degree", "coef0"}
     value : any object
+
+    Returns
+    -------
+    float, int, str or None, or a tuple of them
 
     Raises
     ------
@@ -117,8 +146,9 @@ def checked(kernel: str, name: str, value: Parameter) -> object:
         )
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
+    check = OTHER_CHECKS.get((kernel, name), CHECKS[name])
     try:
-        return tuple(CHECKS[name](one) for one in value) if many else CHECKS[name](value)
+        return tuple(check(one) for one in value) if many else check(value)
     except ValueError as accepted:
         raise ValueError(f"{kernel}: {name} must be {accepted}, got {value!r}") from None
 
@@ -157,10 +187,10 @@ def _formatted(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
-def frozen(selection: object) -> object:
+def hashable(selection: object) -> object:
     """Return a selection of columns in a hashable form: lists and arrays become tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()
     if isinstance(selection, list | tuple):
-        return tuple(frozen(one) for one in selection)
+        return tuple(hashable(one) for one in selection)
     return selection

@@ -154,6 +154,6 @@ def test_duplicates_in_sparse_matrices_add_up():
 
 
 @pytest.mark.parametrize("kernels", [[], [Linear(), "rbf"], "rbf", None, 3])
-def test_bad_lists(kernels):
+def test_bad_lists_are_named(kernels):
     with pytest.raises(ValueError, match="kernels must be a kernel or a list of kernels"):
         prepare(kernels, None, X)

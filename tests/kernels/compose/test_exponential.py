@@ -56,7 +56,7 @@ def test_models_are_trained_certified_and_saved(rng, tmp_path):
 
 
 @pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, None, "scale", "x"])
-def test_bad_gamma(gamma):
+def test_bad_gammas_are_named(gamma):
     with pytest.raises(ValueError, match="Exponential: gamma must be"):
         Exponential(Linear(), gamma)
 

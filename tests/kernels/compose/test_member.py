@@ -40,5 +40,5 @@ def test_an_index_beyond_the_kernels_is_refused(rng):
 
 
 def test_members_have_names_only_after_resolve():
-    with pytest.raises(ValueError, match="only after resolve"):
+    with pytest.raises(ValueError, match="call resolve"):
         _ = Member(SEVERAL, 0).names

@@ -50,10 +50,10 @@ def test_names_are_those_of_the_columns():
     )
 
 
-def test_bad_use():
+def test_bad_use_is_named():
     with pytest.raises(ValueError, match="same columns"):
         per_feature(Linear(columns=0) + Linear(columns=1)).resolve(np.ones((2, 2)))
     with pytest.raises(ValueError, match="Precomputed does not read single columns"):
         per_feature(Precomputed()).resolve(np.eye(2))
-    with pytest.raises(ValueError, match="only after resolve"):
+    with pytest.raises(ValueError, match="call resolve"):
         per_feature(Linear()).names  # noqa: B018

@@ -110,7 +110,7 @@ def test_columns_with_equal_names_are_selected_by_position(X):
         ([False] * 4, "selects no column"),
     ],
 )
-def test_bad_selections(X, selection, message):
+def test_bad_selections_are_named(X, selection, message):
     with pytest.raises(ValueError, match=message):
         Linear(columns=selection)(X)
 

@@ -114,7 +114,7 @@ def test_per_feature_keeps_a_category_whole(people):
         ({"age": np.arange(6) * 1j}, "Complex data not supported: column 'age'"),
     ],
 )
-def test_bad_columns(people, change, message):
+def test_bad_columns_are_named(people, change, message):
     for kernel in (Linear(), RBF()):
         with pytest.raises(ValueError, match=message):
             kernel(people.assign(**change))

@@ -34,7 +34,7 @@ def texts(rng, letters, lengths):
 
 @pytest.mark.parametrize(("kernel", "letters"), KERNELS, ids=lambda case: str(case)[:40])
 def test_blocks_of_sequences_equal_single_comparisons(kernel, letters, level, rng):
-    """Of nearly one length, and some that are far from it."""
+    """Most sequences have nearly one length, some a very different one."""
     X = texts(rng, letters, rng.integers(63, 68, 300))
     X += texts(rng, letters, [1, 5, 20, 130])
     X[7], X[8] = letters[0] * 66, (letters[0] + letters[1]) * 33
@@ -44,7 +44,7 @@ def test_blocks_of_sequences_equal_single_comparisons(kernel, letters, level, rn
     np.testing.assert_array_equal(found[:, some], alone)
 
 
-def test_against_all_pairs_of_words(level, rng):
+def test_diagonals_equal_sums_over_all_pairs_of_words(level, rng):
     kernel = GappedKmer(4, 2)
     (member,) = kernel.members
     X = texts(rng, "ACGTN", rng.integers(10, 14, 300))
@@ -57,7 +57,7 @@ def test_against_all_pairs_of_words(level, rng):
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 511, 512, 513])
-def test_any_number_of_sequences(n, level, rng):
+def test_diagonals_do_not_depend_on_the_number_of_sequences(n, level, rng):
     X = texts(rng, "ACGT", [20] * n)
     kernel = GappedKmer(5, 3)
     found = kernel.diagonal(X)

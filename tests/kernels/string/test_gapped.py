@@ -103,7 +103,7 @@ def products(kernel, X, weights=(1.0,), n_jobs=1):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("case", [*CASES, {"l": 9, "k": 6}], ids=str)
-def test_products_from_tables(case, n_jobs, rng):
+def test_products_by_tables_equal_those_with_the_matrix(case, n_jobs, rng):
     X = texts(rng, 40)
     kernel, v = GappedKmer(**case, store="table"), rng.normal(size=40)
     product, K = products(kernel, X, n_jobs=n_jobs), kernel(X)
@@ -113,7 +113,7 @@ def test_products_from_tables(case, n_jobs, rng):
     np.testing.assert_allclose(product.outputs(v, np.array([3, 7])), (K @ v)[None, [3, 7]], **close)
 
 
-def test_products_of_a_family(rng):
+def test_products_of_families_equal_weighted_matrices(rng):
     X, v, weights = texts(rng, 40), rng.normal(size=40), np.array([0.3, 0.0, 2.0])
     kernel = GappedKmer(l=[5, 6, 6], k=[3, 4, 5], store="table")
     product, K = products(kernel, X, weights), kernel(X)
@@ -122,14 +122,14 @@ def test_products_of_a_family(rng):
 
 
 @pytest.mark.parametrize("letters", ["HP", "ABC", PROTEIN])
-def test_products_of_any_alphabet(letters, rng):
+def test_products_are_exact_for_any_alphabet(letters, rng):
     X = texts(rng, 40, letters)
     kernel = Mismatch(3, 1, alphabet=letters, store="table")
     v = rng.normal(size=40)
     np.testing.assert_allclose(products(kernel, X) @ v, kernel(X) @ v, atol=1e-9)
 
 
-def test_products_of_many_words(rng):
+def test_products_of_many_words_add_both_strands_in_parts(rng):
     """So many that the other strand is added in the table, in parts."""
     X = Sequences.from_codes(rng.integers(0, 4, (90_000, 100)).astype(np.uint8))
     kernel, v = GappedKmer(5, 3), np.zeros(90_000)
@@ -140,7 +140,7 @@ def test_products_of_many_words(rng):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_weight_stores(case, rng):
+def test_merged_stores_equal_kernel_sums(case, rng):
     X, Y, delta = texts(rng, 8), texts(rng, 5), rng.normal(size=8)
     kernel = GappedKmer(**case, store="table")
     store = WeightStore(kernel)
@@ -176,14 +176,14 @@ def test_short_sequences_are_counted_and_have_value_0(rng):
     np.testing.assert_allclose(_core.diagonal(compiled.program, examples.side), [[1, 0, 0, 1]])
 
 
-def test_cutting_mismatches_off_is_warned_of():
+def test_limits_of_mismatches_that_make_kernels_indefinite_are_warned_of():
     with pytest.warns(UserWarning, match=r"d=3 is not positive semidefinite.*-0.0003 of"):
         GappedKmer(11, 7, 3)
     with pytest.warns(UserWarning, match="not positive semidefinite"):
         GappedKmer(8, 6, 2, "full")
 
 
-def test_cutting_mismatches_off_is_warned_of_once(rng, recwarn):
+def test_resolve_does_not_repeat_the_warning_of_an_indefinite_kernel(rng, recwarn):
     kernel = GappedKmer(6, 4, 1)
     assert len(recwarn) == 1
     prepare(kernel, "unit", ["".join(rng.choice(list("ACGT"), 30)) for _ in range(5)])
@@ -207,12 +207,12 @@ def test_cutting_mismatches_off_is_warned_of_once(rng, recwarn):
         ({"alphabet": "protein"}, "no complement"),
     ],
 )
-def test_bad_parameters(arguments, message):
+def test_bad_parameters_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         GappedKmer(**arguments)
 
 
-def test_bad_mismatches():
+def test_bad_mismatches_are_named():
     with pytest.raises(ValueError, match="m, which is at most k, must be an integer from 0 to 3"):
         Mismatch(3, 4)
 
@@ -230,7 +230,7 @@ def test_families_are_learned_with_other_kernels(n, store, norm, rng):
     assert model.weights_.shape == (4,)
 
 
-def test_products_train_families(rng):
+def test_families_are_trained_by_products(rng):
     X = ["".join(rng.choice(list("ACGT"), 130)) for _ in range(1100)]
     y = np.array(["TA" in x[8:13] for x in X])
     family = GappedKmer([4, 5, 5], [2, 3, 4])
@@ -240,24 +240,18 @@ def test_products_train_families(rng):
     assert verify(model, X, y).gap <= 1.1e-3
 
 
-@pytest.mark.parametrize("level", _core.simd_levels())
 @pytest.mark.parametrize(
     ("letters", "k", "m"),
     [("ACGT", 16, 9), ("ACGT", 20, 12), ("ACGT", 31, 20), ("HP", 40, 16), ("HP", 62, 30)],
 )
-def test_words_of_any_length(letters, k, m, level, rng):
-    """Few words begin in 64 letters where they are long."""
+def test_words_of_any_length_equal_the_formula(letters, k, m, level, rng):
+    """Few long words begin within 64 letters, the size of a machine word."""
     X = texts(rng, 5, letters, longest=150)
     X.append(X[-1][7:] + X[0])
     kernel = Mismatch(k, m, alphabet="dna" if letters == "ACGT" else letters)
     K = expected(kernel, X, X, letters)
-    before = _core.simd_level()
-    try:
-        _core.use_simd(level)
-        np.testing.assert_allclose(kernel(X), K, rtol=1e-12)
-        np.testing.assert_allclose(kernel.diagonal(X), np.diag(K), rtol=1e-12)
-    finally:
-        _core.use_simd(before)
+    np.testing.assert_allclose(kernel(X), K, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(K), rtol=1e-12)
 
 
 WINDOWED = [

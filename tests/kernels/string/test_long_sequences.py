@@ -39,7 +39,7 @@ def pairwise(function, X, *args):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_weighted_degree(length, level, rng):
+def test_long_sequences_equal_the_formula(length, level, rng):
     X, kernel = relatives(rng, length, 2), WeightedDegree(4)
     expected = pairwise(naive.weighted_degree, X, kernel.match_weights)
     np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
@@ -47,7 +47,7 @@ def test_weighted_degree(length, level, rng):
 
 
 @pytest.mark.parametrize("length", [64, 4096, 4097, 10_000])
-def test_proteins(length, level, rng):
+def test_long_proteins_equal_the_formula(length, level, rng):
     X = relatives(rng, length, 3, "protein")
     kernel = WeightedDegree(3, alphabet="protein")
     letters = LETTERS["protein"][:-1]
@@ -56,7 +56,7 @@ def test_proteins(length, level, rng):
 
 
 @pytest.mark.parametrize("length", [64, 4096, 4097, 10_000])
-def test_shifts(length, level, rng):
+def test_shifts_of_long_sequences_equal_the_formula(length, level, rng):
     X = relatives(rng, length, 2)
     for shift in (2, rng.integers(0, 4, length).tolist()):
         kernel = WeightedDegreeShift(3, shift)
@@ -66,7 +66,7 @@ def test_shifts(length, level, rng):
         np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected), rtol=1e-12)
 
 
-def test_shifts_that_are_taken_in_parts(level, rng):
+def test_shifts_in_several_blocks_equal_the_formula(level, rng):
     X = relatives(rng, 4097, 2)
     kernel = WeightedDegreeShift(1, 600)  # shifted rows take more memory than the core has at once
     x, y = (np.array(list(text)) for text in X)
@@ -78,7 +78,7 @@ def test_shifts_that_are_taken_in_parts(level, rng):
 
 
 @pytest.mark.parametrize("length", [4096, 4097])
-def test_members_of_families(length, level, rng):
+def test_members_of_families_equal_the_formula_and_sum_to_the_kernel(length, level, rng):
     X, weights = relatives(rng, length, 2), (3.0, 2.0, 0.5)
     degrees = WeightedDegree(3, weights=weights, split="degree")(X)
     expected = [w * pairwise(naive.degree_part, X, k) for k, w in enumerate(weights, 1)]
@@ -101,7 +101,7 @@ def test_members_of_families(length, level, rng):
     ],
     ids=lambda kernel: repr(kernel)[:40],
 )
-def test_sums_through_a_store(kernel, length, level, rng):
+def test_sums_by_weight_stores_equal_kernel_sums(kernel, length, level, rng):
     alphabet = "dna" if kernel.alphabet == DNA else "protein"
     X = as_sequences(relatives(rng, length, 6, alphabet), alphabet)
     delta = rng.normal(size=6)
@@ -116,14 +116,14 @@ def test_sums_through_a_store(kernel, length, level, rng):
     np.testing.assert_allclose(engine.outputs, np.atleast_2d(delta @ K), rtol=1e-9)
 
 
-def test_products(rng):
+def test_products_of_long_sequences_equal_those_with_the_matrix(rng):
     X = as_sequences(relatives(rng, 10_000, 20))
     v = rng.normal(size=20)
     kernel = WeightedDegree(12)
     np.testing.assert_allclose(dense(kernel, X).matvec(v, np.ones(1)), kernel(X) @ v, rtol=1e-9)
 
 
-def test_a_fit(rng):
+def test_fits_of_long_sequences_are_certified(rng):
     X = relatives(rng, 4097, 30)
     y = np.arange(30) < 15
     for kernel in (
@@ -155,7 +155,7 @@ def test_repeats_are_counted(k, rng):
 
 
 @pytest.mark.parametrize("store", ["table", "sorted", "hash", "trie", "suffix"])
-def test_stores_of_repeats(store):
+def test_stores_of_repeats_equal_sums_row_by_row(store):
     n = 300_000
     X = ["A" * n, "AC" * (n // 2), "CA" * 100]
     kernel = Spectrum(8, store=store)
@@ -176,7 +176,7 @@ def test_stores_of_repeats(store):
     ],
     ids=lambda kernel: repr(kernel)[:30],
 )
-def test_other_kernels_on_repeats(kernel):
+def test_values_of_repeats_are_linear_in_their_length(kernel):
     """The values of sequences that repeat one letter grow with their length as they should."""
     short, middle, long = (kernel(["A" * n])[0, 0] for n in (100, 200, 100_000))
     if isinstance(kernel, NGram | Spectrum):

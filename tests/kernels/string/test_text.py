@@ -86,7 +86,7 @@ def test_names():
     assert BagOfWords(binary=True).resolve(TEXTS).names == ("BagOfWords binary=True",)
 
 
-def test_bad_texts():
+def test_bad_texts_are_named():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": TEXTS, "x": [1, 2, 3, 4]})
     with pytest.raises(ValueError, match=r"columns must select .* X has 2 columns"):

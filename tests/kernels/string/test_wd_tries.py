@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from kernel_cases import dense, training_set
 
-from kernelweave.common.core import _core
 from kernelweave.engines import LinearEngine
 from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import as_sequences
@@ -30,7 +29,7 @@ def assert_multiplies(kernel, X, rng, how=None, **resources):
 
 @pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
 @pytest.mark.parametrize("length", [1, 3, 20, 70])
-def test_the_formula(length, letters, rng):
+def test_products_by_tries_equal_the_formula(length, letters, rng):
     X = relatives(rng, 30, length, letters)
     weights = rng.random(8)
     K = np.array([[naive.weighted_degree(x, y, weights) for y in X] for x in X])
@@ -41,13 +40,13 @@ def test_the_formula(length, letters, rng):
 
 @pytest.mark.parametrize("how", [None, "unit", "variance"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_normalised(how, n_jobs, rng):
+def test_products_of_normalised_kernels_equal_those_with_the_matrix(how, n_jobs, rng):
     X = as_sequences(relatives(rng, 400, 141, "ACGTN"))
     assert_multiplies(WeightedDegree(20), X, rng, how, n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_few_sequences(n, rng):
+def test_products_are_exact_for_few_sequences(n, rng):
     assert_multiplies(WeightedDegree(5), as_sequences(relatives(rng, n, 12, "ACGT")), rng)
 
 
@@ -59,29 +58,23 @@ def test_few_sequences(n, rng):
         (WeightedDegree(8, alphabet="bytes"), "ACgt 19+"),
     ],
 )
-def test_matches_that_fill_a_word(kernel, letters, rng):
+def test_products_count_matches_as_long_as_a_machine_word(kernel, letters, rng):
     X = as_sequences(relatives(rng, 200, 60, letters, changed=0.02), kernel.alphabet)
     assert_multiplies(kernel, X, rng)
 
 
-def test_sequences_that_are_all_alike(rng):
+def test_products_are_exact_for_equal_sequences(rng):
     assert_multiplies(WeightedDegree(20), as_sequences(["ACGTTGCA" * 4] * 50), rng)
     assert_multiplies(WeightedDegree(20), as_sequences(["N" * 30] * 50), rng)
 
 
-def test_sums_of_kernels(rng):
+def test_products_of_sums_of_kernels_equal_those_with_the_matrix(rng):
     X = as_sequences(relatives(rng, 100, 50, "ACGT"))
     assert_multiplies(2.0 * WeightedDegree(8) + WeightedDegree(2), X, rng, "unit")
 
 
-@pytest.mark.parametrize("level", _core.simd_levels())
-def test_every_level_of_simd(level, rng):
-    before = _core.simd_level()
-    _core.use_simd(level)
-    try:
-        assert_multiplies(WeightedDegree(9), as_sequences(relatives(rng, 130, 77, "ACGT")), rng)
-    finally:
-        _core.use_simd(before)
+def test_products_are_exact_on_every_simd_level(level, rng):
+    assert_multiplies(WeightedDegree(9), as_sequences(relatives(rng, 130, 77, "ACGT")), rng)
 
 
 @pytest.mark.parametrize(
@@ -97,18 +90,18 @@ def test_every_level_of_simd(level, rng):
     ],
     ids=str,
 )
-def test_others_have_no_cheap_products(kernel, rng):
+def test_kernels_without_tries_have_no_cheap_products(kernel, rng):
     X = as_sequences(relatives(rng, 50, 40, "ACGT"))
     assert dense(kernel, X).costs.products != "cheap"
 
 
-def test_nor_have_vectors_and_large_tries(rng):
+def test_vectors_and_tries_beyond_the_cache_have_no_cheap_products(rng):
     assert dense(RBF(1.0), rng.normal(size=(20, 2))).costs.products == "none"
     X = as_sequences(relatives(rng, 50, 40, "ACGT"))
     assert dense(WeightedDegree(3), X, cache_mb=0.01).costs.products == "linear"
 
 
-def test_another_number_of_values_is_refused(rng):
+def test_vectors_of_another_length_are_refused(rng):
     engine = dense(WeightedDegree(3), as_sequences(relatives(rng, 9, 20, "ACGT")))
     with pytest.raises(ValueError, match="one number per example"):
         engine.matvec(np.ones(8), np.ones(1))
@@ -126,7 +119,7 @@ FAMILIES = [
 
 @pytest.mark.parametrize("kernels", FAMILIES, ids=range(len(FAMILIES)))
 @pytest.mark.parametrize(("letters", "how"), [("ACGT", "unit"), ("ACGTN", None)])
-def test_products_with_a_family(kernels, letters, how, rng):
+def test_products_of_families_equal_those_with_all_matrices(kernels, letters, how, rng):
     """Weighted sums, quadratic forms and single rows, against the matrices of all members."""
     X = as_sequences(relatives(rng, 90, 40, letters))
     engine = LinearEngine.of(training_set(kernels, X, how, n_jobs=2))
@@ -146,7 +139,7 @@ def test_products_with_a_family(kernels, letters, how, rng):
     )
 
 
-def test_without_memory_for_all_sequences_those_with_alphas_do(rng):
+def test_without_memory_for_all_tries_those_of_support_vectors_suffice(rng):
     X = as_sequences(relatives(rng, 300, 40, "ACGT"))
     given = training_set(WeightedDegree(6, split="both"), X, cache_mb=0.05)
     engine, ample = LinearEngine.of(given), dense(FAMILIES[2], X)
@@ -164,7 +157,7 @@ ROOMS = [0.0, 0.01, 0.05, 0.08]  # MB, of about 0.1 that all tries take
 
 @pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
 @pytest.mark.parametrize("cache_mb", ROOMS)
-def test_tries_that_are_kept_in_part_give_the_same_products(cache_mb, letters, rng):
+def test_products_are_equal_if_only_some_tries_are_cached(cache_mb, letters, rng):
     """Products are equal bit for bit if some tries do not fit in the cache and are rebuilt."""
     X, v = as_sequences(relatives(rng, 300, 40, letters)), rng.normal(size=300)
     engine, ample = (dense(WeightedDegree(6), X, cache_mb=room) for room in (cache_mb, 1.0))
@@ -175,7 +168,7 @@ def test_tries_that_are_kept_in_part_give_the_same_products(cache_mb, letters, r
 
 @pytest.mark.parametrize("kernels", FAMILIES, ids=range(len(FAMILIES)))
 @pytest.mark.parametrize("cache_mb", ROOMS)
-def test_families_with_tries_that_are_kept_in_part(cache_mb, kernels, rng):
+def test_products_of_families_are_equal_if_only_some_tries_are_cached(cache_mb, kernels, rng):
     X, v = as_sequences(relatives(rng, 300, 40, "ACGT")), rng.normal(size=300)
     rooms = cache_mb, 1.0
     engine, ample = (

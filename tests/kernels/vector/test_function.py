@@ -76,7 +76,7 @@ def test_a_family_of_sigmoids_is_learned_certified_and_saved(data, tmp_path):
     assert np.array_equal(found, model.decision_function(X[:4] + 1))
 
 
-def test_bad_use(data, tmp_path):
+def test_bad_use_is_named(data, tmp_path):
     X, y = data
     for function, message in [
         (lambda a, b: np.ones(3), r"returned an array of shape \(3,\) for 40 and 40"),
@@ -86,7 +86,7 @@ def test_bad_use(data, tmp_path):
             MKLClassifier(function).fit(X, y)
     with pytest.raises(ValueError, match="must be callable"):
         Function(3)
-    with pytest.raises(ValueError, match="Sigmoid: offset must be a finite number"):
+    with pytest.raises(ValueError, match="Sigmoid: coef0 must be a finite number"):
         Sigmoid(coef0=np.inf)
     with pytest.raises(ValueError, match="repair must be"):
         Sigmoid(repair="no")

@@ -130,7 +130,7 @@ def test_repaired_kernel_pickles_and_copies(rng):
         assert np.array_equal(clone(K[:3], K), kernel(K[:3], K))
 
 
-def test_bad_use(matrices):
+def test_bad_use_is_named(matrices):
     train, new = matrices
     with pytest.raises(ValueError, match=r"repair must be .* got 'no'"):
         Precomputed(repair="no")

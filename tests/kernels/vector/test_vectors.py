@@ -262,7 +262,7 @@ def test_names():
         (lambda: Polynomial([1, 2], [1, 2, 3]), "have the same length"),
     ],
 )
-def test_bad_parameters(make, message):
+def test_bad_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
@@ -281,7 +281,7 @@ def test_bad_parameters(make, message):
     ],
 )
 @pytest.mark.parametrize("kernel", [Linear(), RBF(), Intersection()])
-def test_bad_data(kernel, X, message):
+def test_bad_data_are_named(kernel, X, message):
     with pytest.raises(ValueError, match=message):
         kernel(X)
 

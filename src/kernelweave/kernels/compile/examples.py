@@ -330,8 +330,7 @@ class Subset(Reader):
         missing = self.reading.missing(view)
         if missing is None or not missing[self.rows].any():
             return None
-        some: np.ndarray = missing[self.rows]
-        return some
+        return missing[self.rows]
 
 
 def columns_of(view: View | Columns) -> Columns | None:

@@ -33,7 +33,7 @@ from kernelweave.kernels.compile.normalized_kernels import (
     Unit,
     diagonal,
     is_constant,
-    muted,
+    set_to_zero,
     variances,
 )
 from kernelweave.kernels.compile.program import CompiledKernels
@@ -97,12 +97,12 @@ def normalize(kernel: Kernel, how: str | None, X: Data, *, n_jobs: int | None = 
     """
     reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
     with single_threaded_blas():
-        normal = completed(quietly_normalized(kernel, how, reading), reading, reading)
+        normal = completed(_normalized(kernel, how, reading), reading, reading)
     refuse_all_constant(CompiledKernels((normal,)))
     return normal
 
 
-def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Kernel:
+def _normalized(kernel: Kernel, how: str | None, reading: Reading) -> Kernel:
     """Return a kernel normalised on the examples for which it is present.
 
     Unlike `normalize` it accepts a kernel all of whose members are constant.
@@ -111,10 +111,10 @@ def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Ker
         raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, got {how!r}")
     kernel = kernel.resolve(reading.X)
     if isinstance(kernel, Stack):  # one by one, so that memory use is that of one column
-        parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
+        parts = tuple(_normalized(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
-        return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
+        return replace(kernel, kernel=_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
         some = not reading.is_complete and absent_of_one(kernel, reading) is not None
         return NORMALISATIONS[how](kernel, present_subset(kernel, reading) if some else reading)
@@ -142,7 +142,7 @@ def _variance(kernel: Kernel, reading: Reader) -> Kernel:
 
 def _unit(kernel: Kernel, reading: Reader) -> Kernel:
     if kernel.unit_diagonal:
-        return muted(kernel, is_constant(kernel, reading))
+        return set_to_zero(kernel, is_constant(kernel, reading))
     squares = diagonal(kernel, reading)
     zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
@@ -159,8 +159,8 @@ def _unit(kernel: Kernel, reading: Reader) -> Kernel:
                 f"kernel {kernel.names[0]!r}: normalize='unit' needs k(x, x) of new examples, "
                 "which a precomputed matrix does not contain; pass matrices with a unit diagonal"
             )
-        return muted(kernel, is_constant(kernel, reading))
-    return muted(Unit(kernel), zero | is_constant(Unit(kernel), reading))
+        return set_to_zero(kernel, is_constant(kernel, reading))
+    return set_to_zero(Unit(kernel), zero | is_constant(Unit(kernel), reading))
 
 
 def _trace(kernel: Kernel, reading: Reader) -> Kernel:
@@ -170,7 +170,7 @@ def _trace(kernel: Kernel, reading: Reader) -> Kernel:
 
 def _center(kernel: Kernel, reading: Reader) -> Kernel:
     constant = is_constant(kernel, reading)
-    return muted(Centered.of(kernel, reading), constant)
+    return set_to_zero(Centered.of(kernel, reading), constant)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reader], Kernel]] = {
@@ -246,10 +246,8 @@ def prepare(
     ('Linear', 'RBF gamma=0.333')
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = []
-    for kernel in listed(kernels):
-        normalized.append(quietly_normalized(kernel, how, reading))
-    compiled = CompiledKernels(tuple(normalized))
+    each = tuple(_normalized(kernel, how, reading) for kernel in listed(kernels))
+    compiled = CompiledKernels(each)
     refuse_all_constant(compiled)
     absent = None if reading.is_complete else absent_of_all(compiled, reading)
     if absent is not None and absent.any():

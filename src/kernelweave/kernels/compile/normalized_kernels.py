@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
 from kernelweave.common.core import _core
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.base import Kernel, TransformedKernel
 from kernelweave.kernels.compile.examples import Examples, Reader, Subset
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Multiple
@@ -78,8 +78,7 @@ class Sample:
         if self.compiled.n_kernels >= FAMILY and _core.Mixture.serves(program):
             # All members are functions of one quantity: the cost of a pair is independent of M.
             family = _core.Mixture(program, examples.side, 0, self.n_jobs)
-            sums: np.ndarray = family.quadratic(np.arange(examples.n), self.shares)
-            return sums
+            return family.quadratic(np.arange(examples.n), self.shares)
         if _core.LinearEngine.serves(program, examples.side):  # explicit features, no pairs
             engine = _core.LinearEngine(program, examples.side, 0, self.n_jobs)
             return engine.products(keep=False).quadratic(self.shares)
@@ -91,13 +90,11 @@ class Sample:
         """Return the mean of k_m over all pairs, shape (M,), evaluating each pair once."""
         n = self.examples.n
         if n < HALVED:
-            total: np.ndarray = self.means_with(self.examples) @ self.shares
-            return total
+            return self.means_with(self.examples) @ self.shares
         # Pairs across the two halves are evaluated once and counted twice.
         left, right = (self._part(some) for some in np.split(np.arange(n), [n // 2]))
         across = left.means_with(right.examples) @ right.shares
-        sums: np.ndarray = left._mean_by_halves() + right._mean_by_halves() + 2 * across
-        return sums
+        return left._mean_by_halves() + right._mean_by_halves() + 2 * across
 
     def _part(self, index: np.ndarray) -> Sample:
         return replace(self, examples=self.examples.take(index), shares=self.shares[index])
@@ -111,13 +108,14 @@ def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reader) -> np.ndarr
     """
     if not isinstance(reading, Subset) or sample.examples.n < reading.n:
         return sample.mean_of_pairs()
-    means: np.ndarray = kernel.row_means(reading) @ sample.shares
-    return means
+    return kernel.row_means(reading) @ sample.shares
 
 
 @dataclass(frozen=True)
-class FromMean(Wrapper):
-    """A kernel with the mean of the training examples in the feature space of each member.
+class FromMean(TransformedKernel):
+    """Base class of kernels that need the mean of the training examples in feature space.
+
+    They store reference examples, and compare every example with them.
 
     Attributes
     ----------
@@ -159,7 +157,7 @@ class FromMean(Wrapper):
 @registered("Centered")
 @dataclass(frozen=True)
 class Centered(FromMean):
-    """Each member centred: the reference examples have mean 0 in feature space."""
+    """A centred kernel: the reference examples have mean 0 in feature space."""
 
     instruction = "center"
 
@@ -167,7 +165,7 @@ class Centered(FromMean):
 @registered("Rescaled")
 @dataclass(frozen=True)
 class Rescaled(Multiple):
-    """Each member of a family multiplied by its own factor.
+    """A family whose members are multiplied by different factors.
 
     Attributes
     ----------
@@ -181,14 +179,13 @@ class Rescaled(Multiple):
         return [(*expression, ("scale", factor)) for expression, factor in pairs]
 
     def row_means(self, reading: Reader) -> np.ndarray:
-        means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
-        return means
+        return np.array(self.factors)[:, None] * self.kernel.row_means(reading)
 
 
 @registered("Unit")
 @dataclass(frozen=True)
-class Unit(Wrapper):
-    """Each member divided by sqrt(k(x, x) k(y, y)), or 0 if k(x, x) or k(y, y) is 0."""
+class Unit(TransformedKernel):
+    """A kernel divided by sqrt(k(x, x) k(y, y)), or 0 if k(x, x) or k(y, y) is 0."""
 
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
@@ -197,17 +194,14 @@ class Unit(Wrapper):
     def slot_vectors(self, reading: Reader) -> np.ndarray:
         """Return 1 / sqrt(k(x, x)), or 0 if k(x, x) = 0, shape (M, n)."""
         squares = diagonal(self.kernel, reading)
-        factors: np.ndarray = np.divide(
-            1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0
-        )
-        return factors
+        return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
 
     @property
     def unit_diagonal(self) -> bool:
         return True
 
 
-def muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
+def set_to_zero(kernel: Kernel, constant: np.ndarray) -> Kernel:
     """Return a kernel whose constant members, given by a mask of shape (M,), are set to 0."""
     return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
 
@@ -260,22 +254,20 @@ def is_constant(kernel: Kernel, reading: Reader) -> np.ndarray:
     first = examples.take(np.array([0]))
     values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
     half_distances = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # halves of squared distances
-    constant: np.ndarray = half_distances.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
-    return constant
+    return half_distances.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
 
 
 def variances(kernel: Kernel, reading: Reader) -> np.ndarray:
     """Return the variance of the training examples in the feature space of each member, (M,)."""
-    gammas = kernel.gamma if isinstance(kernel, ExponentialOfDistance) else None
-    if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
-        family: Any = kernel
-        return by_width(
-            lambda some: variances(replace(family, gamma=some), reading), np.array(gammas)
-        )
+    if isinstance(kernel, ExponentialOfDistance):
+        family, gammas = kernel, kernel.gamma
+        if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
+            return by_width(
+                lambda some: variances(replace(family, gamma=some), reading), np.array(gammas)
+            )
     sample = Sample.of(kernel, reading)
     squares = _core.diagonal(sample.compiled.program, sample.examples.side) @ sample.shares
-    found: np.ndarray = squares - mean_over_pairs(kernel, sample, reading)
-    return found
+    return squares - mean_over_pairs(kernel, sample, reading)
 
 
 def by_width(variances: Callable[[np.ndarray], np.ndarray], gammas: np.ndarray) -> np.ndarray:

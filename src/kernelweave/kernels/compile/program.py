@@ -31,7 +31,7 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
-MUTED = ("scale", 0.0)  # instruction that marks a kernel whose values are all 0
+SET_TO_ZERO = ("scale", 0.0)  # instruction of kernels that normalisations set to 0
 # Longest chain of squarings. Each one doubles the relative error: 2^8 roundings are about 6e-14.
 MAX_SQUARINGS = 8
 
@@ -234,8 +234,8 @@ class CompiledKernels:
 
         Normalisations set constant kernels to 0.
         """
-        muted = [MUTED in expression for expression in self.listing.expressions]
-        return np.flatnonzero(~np.array(muted))
+        constant = [SET_TO_ZERO in expression for expression in self.listing.expressions]
+        return np.flatnonzero(~np.array(constant))
 
     @property
     def program(self) -> _core.Program:

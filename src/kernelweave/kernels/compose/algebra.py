@@ -9,7 +9,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.base import Kernel, TransformedKernel
 from kernelweave.kernels.compile.examples import Reader
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import is_view_of
@@ -154,8 +154,8 @@ class Product(Pair):
 
 
 @dataclass(frozen=True)
-class Multiple(Wrapper):
-    """A kernel or family times positive numbers, which commutes with filling and centring."""
+class Multiple(TransformedKernel):
+    """A kernel or family times positive numbers, which change neither filling nor centring."""
 
     def filled(self, present: Reader) -> Kernel | None:
         inner = self.kernel.filled(present)
@@ -206,7 +206,7 @@ class Scaled(Multiple):
 
 @registered("Named")
 @dataclass(frozen=True)
-class Named(Wrapper):
+class Named(TransformedKernel):
     """A combination or family of kernels with a name.
 
     Parameters

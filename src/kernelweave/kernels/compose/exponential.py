@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.base import Kernel, TransformedKernel
 from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import broadcast
@@ -15,7 +15,7 @@ from kernelweave.model.files.registry import registered
 
 @registered("Exponential")
 @dataclass(frozen=True)
-class Exponential(Wrapper):
+class Exponential(TransformedKernel):
     """Exponential exp(gamma (k(x, y) - 1)) of a kernel that is normalised to k(x, x) = 1.
 
     Since ||phi(x) - phi(y)||^2 = 2 - 2 k(x, y), this is an RBF kernel with parameter gamma / 2 in

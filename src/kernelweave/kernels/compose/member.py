@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.base import Kernel, TransformedKernel, Unresolved
 from kernelweave.kernels.compile.normalize import all_pairwise, listed
 from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.default_of_views import default_of_views
+from kernelweave.kernels.parameters import Parameter
 from kernelweave.model.files.registry import registered
 
 
 @registered("Member")
 @dataclass(frozen=True)
-class Member(Kernel):
+class Member(Unresolved):
     """The kernel at a position among the M members of the argument ``kernels`` of an estimator.
 
     Parameters
@@ -27,7 +28,7 @@ class Member(Kernel):
         Position from 0 to M - 1.
     """
 
-    kernels: Any
+    kernels: Parameter
     index: int
 
     def __post_init__(self) -> None:
@@ -45,10 +46,11 @@ class Member(Kernel):
             f"index must be less than the number of kernels, {self.index - index}, got {self.index}"
         )
 
-    def _listed(self, X: Any) -> list[Kernel]:
-        if self.kernels is None:
-            return default_of_views(X, np.ones(X.shape[0]))
-        return listed(self.kernels)
+    def _listed(self, X: Data) -> list[Kernel]:
+        if self.kernels is not None:
+            return listed(self.kernels)
+        X = as_input(X)
+        return default_of_views(X, np.ones(X.shape[0]))
 
     @property
     def pairwise(self) -> bool:
@@ -58,21 +60,10 @@ class Member(Kernel):
     def size(self) -> int:
         return 1
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        raise ValueError("Member has a name only after resolve(X); call resolve first")
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return self.labels
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        raise ValueError("Member can be compiled only after resolve(X); call resolve first")
-
 
 @registered("Chosen")
 @dataclass(frozen=True)
-class Chosen(Wrapper):
+class Chosen(TransformedKernel):
     """One member of a resolved family.
 
     Parameters

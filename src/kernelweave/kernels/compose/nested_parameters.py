@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 Same = TypeVar("Same", bound="Nested")
 
-FOUND = ("vocabulary", "length", "negative", "reference")  # fields that `resolve` determines
+DETERMINED = ("vocabulary", "length", "negative", "reference")  # fields that `resolve` determines
 
 
 class Nested:
@@ -29,7 +29,7 @@ class Nested:
         -------
         dict from str to values
         """
-        names = [f.name for f in fields(self) if f.name not in FOUND]  # type: ignore[arg-type]
+        names = [f.name for f in fields(self) if f.name not in DETERMINED]  # type: ignore[arg-type]
         params = {name: getattr(self, name) for name in names}
         return params | nested_params(params) if deep else params
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from kernelweave.common.types import Data
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, Unresolved
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import choose
 from kernelweave.model.files.registry import registered
@@ -40,7 +40,7 @@ def per_feature(kernel: Kernel) -> Kernel:
 
 @registered("PerFeature")
 @dataclass(frozen=True)
-class PerFeature(Kernel):
+class PerFeature(Unresolved):
     """A kernel that `resolve` repeats on each column.
 
     Parameters
@@ -64,23 +64,8 @@ class PerFeature(Kernel):
     def is_family(self) -> bool:
         return True
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        raise ValueError(
-            "per_feature(kernel) has members and names only after resolve(X); call resolve first"
-        )
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return self.labels
-
     def within(self, view: str) -> Kernel:
         return replace(self, kernel=self.kernel.within(view))
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        raise ValueError(
-            "per_feature(kernel) can be compiled only after resolve(X); call resolve first"
-        )
 
 
 @registered("Stack")

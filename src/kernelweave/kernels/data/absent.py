@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.base import Kernel, TransformedKernel
 from kernelweave.kernels.compile.examples import Reader, Reading, Subset, columns_of
 from kernelweave.kernels.compile.normalized_kernels import Centered, FromMean
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
@@ -40,7 +40,7 @@ from kernelweave.model.files.registry import registered
 @registered("Absent")
 @dataclass(frozen=True)
 class Absent(FromMean):
-    """Each member with absent examples placed at the mean of the present training examples."""
+    """A kernel with absent examples placed at the mean of the present training examples."""
 
     instruction = "absent"
 
@@ -72,20 +72,17 @@ class Presence:
         parts: Counter[tuple[Columns, ...]] = Counter()
         shares = iter(shares_of_views(compiled.views).tolist())
         for kernel in compiled.kernels:
-            for one in singles(kernel):
+            for one in independent_parts(kernel):
                 parts[columns_read(one)] += sum(next(shares) for _ in range(one.n_kernels))
         return cls(tuple((share, columns) for columns, share in parts.items()))
 
     @property
     def most(self) -> float:
-        """Largest factor that `factors` can return.
-
-        It is that of an example whose only view is the one with the smallest share.
-        """
+        """Largest value of `factors`: for examples with the view of the smallest share only."""
         return 1.0 / min(share for share, _ in self.parts)
 
     def factors(self, reading: Reader) -> np.ndarray:
-        """Return 1 / fraction of views of each example, or 0 if it has none, shape (n,)."""
+        """Return 1 / (fraction of the views that an example has), 0 if it has none, shape (n,)."""
         fractions = np.zeros(reading.n)
         for share, columns in self.parts:
             absent = absent_in(columns, reading)
@@ -95,8 +92,8 @@ class Presence:
 
 @registered("Extrapolated")
 @dataclass(frozen=True)
-class Extrapolated(Wrapper):
-    """Each member set to 0 for absent examples, and scaled up if other views are absent.
+class Extrapolated(TransformedKernel):
+    """A kernel set to 0 for absent examples, and scaled up if other views are absent.
 
     Attributes
     ----------
@@ -129,14 +126,11 @@ def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
 
 def extrapolation(fractions: np.ndarray) -> np.ndarray:
     """Return 1 / fraction, or 0 if the fraction is 0, shape (n,)."""
-    factors: np.ndarray = np.divide(
-        1.0, fractions, out=np.zeros_like(fractions), where=fractions > 0
-    )
-    return factors
+    return np.divide(1.0, fractions, out=np.zeros_like(fractions), where=fractions > 0)
 
 
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
-    """Return kernels that are centred, 0 for absent examples, and scaled up for the others.
+    """Return centred kernels with the value 0 for absent examples, scaled up for the others.
 
     The result is a single family, so that memory and files contain the shared `Presence` once.
     """
@@ -146,7 +140,7 @@ def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernel
         centred = one.centred(present)
         return _from_mean(Centered, one, present) if centred is None else centred
 
-    centred = tuple(with_each_single(kernel, centre) for kernel in compiled.kernels)
+    centred = tuple(with_each_part(kernel, centre) for kernel in compiled.kernels)
     family = centred[0] if len(centred) == 1 else Stack(centred)
     return CompiledKernels((Extrapolated(family, Presence.of(compiled)),))
 
@@ -172,7 +166,7 @@ def is_extrapolated(compiled: CompiledKernels) -> bool:
 
 def is_at_mean(compiled: CompiledKernels) -> bool:
     """Return whether some kernel places absent examples at the mean."""
-    each = (one for kernel in compiled.kernels for one in singles(kernel))
+    each = (one for kernel in compiled.kernels for one in independent_parts(kernel))
     return any(isinstance(one, Absent) for one in each)
 
 
@@ -183,9 +177,9 @@ def at_mean(kernel: Kernel, present: Subset) -> Kernel:
 
 
 def _from_mean(kind: type[FromMean], kernel: Kernel, present: Subset) -> FromMean:
-    """Return a kernel that knows the mean of the present examples.
+    """Return a kernel that stores the mean of the present examples.
 
-    Its means of rows, which are already known, are cached for the reading (`slot_vectors`).
+    Its row means are cached in the training examples, where `slot_vectors` finds them.
     """
     found = kind.of(kernel, present)
     vectors = np.zeros((kernel.n_kernels, present.reading.n))
@@ -200,24 +194,24 @@ def present_subset(kernel: Kernel, training: Reading) -> Subset:
     return training.subset(np.arange(training.n) if absent is None else np.flatnonzero(~absent))
 
 
-def singles(kernel: Kernel) -> Iterator[Kernel]:
+def independent_parts(kernel: Kernel) -> Iterator[Kernel]:
     """Yield the parts of a kernel that are absent independently of each other."""
     if isinstance(kernel, Stack):
         for part in kernel.kernels:
-            yield from singles(part)
+            yield from independent_parts(part)
     elif isinstance(kernel, Named | Extrapolated):
-        yield from singles(kernel.kernel)
+        yield from independent_parts(kernel.kernel)
     else:
         yield kernel
 
 
-def with_each_single(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
-    """Return a kernel whose `singles` are replaced by the results of a function."""
+def with_each_part(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
+    """Return a kernel whose `independent_parts` are replaced by the results of a function."""
     if isinstance(kernel, Stack):
-        parts = tuple(with_each_single(part, change) for part in kernel.kernels)
+        parts = tuple(with_each_part(part, change) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
-        return replace(kernel, kernel=with_each_single(kernel.kernel, change))
+        return replace(kernel, kernel=with_each_part(kernel.kernel, change))
     return change(kernel)
 
 
@@ -241,7 +235,7 @@ def absent_of_one(kernel: Kernel, reading: Reader) -> np.ndarray | None:
 def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
     """Return the examples for which each member of a kernel is absent, shape (M, n)."""
     rows = []
-    for one in singles(kernel):
+    for one in independent_parts(kernel):
         absent = absent_of_one(one, reading)
         row = np.zeros(reading.n, dtype=bool) if absent is None else absent
         rows.append(np.repeat(row[None], one.n_kernels, axis=0))
@@ -292,4 +286,4 @@ def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:
         )
         return one if known else at_mean(one, present_subset(one, training))
 
-    return kernel if isinstance(kernel, Extrapolated) else with_each_single(kernel, filled)
+    return kernel if isinstance(kernel, Extrapolated) else with_each_part(kernel, filled)

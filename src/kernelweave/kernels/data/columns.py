@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -50,6 +50,9 @@ class Columns:
     chosen: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
     view: str | None = None
+
+    # Whether missing values are imputed: then examples can be absent in views only.
+    imputes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         outside = any(not 0 <= index < self.width for index in self.chosen or ())
@@ -114,6 +117,8 @@ class Columns:
 
     def absent(self, X: Tabular) -> np.ndarray | None:
         """Return a mask of the examples that have no value in any column, (n,); None if none."""
+        if self.imputes and self.view is None:
+            return None
         part = self.part(X)
         if part is None:
             return np.ones(X.shape[0], dtype=bool)
@@ -132,6 +137,22 @@ class Columns:
             return self.part(X), None
         rows = np.flatnonzero(~absent)
         return (taken(self.part(X), rows) if rows.size else None), rows
+
+    def present_part(self, X: Tabular) -> Tabular:
+        """Return the training examples that have a value in some column.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        part, _ = self.present(X)
+        if part is None:
+            raise ValueError(
+                f"Input X contains NaN in all rows ({self.label or 'all columns'}), so that they "
+                "are absent for all training examples; leave out the kernel or the columns"
+            )
+        return part
 
     def locate(self, X: Tabular) -> list[int]:
         """Return the positions of the columns in X (or a view).
@@ -195,13 +216,22 @@ class Columns:
 Found = TypeVar("Found", bound=Columns)
 
 
-def found(kernel: Any, kind: type[Found]) -> Found:
+class ReadsColumns(Protocol):
+    """A kernel with an attribute `columns`."""
+
+    @property
+    def columns(self) -> object:
+        """A selection of columns, or `Columns` after `resolve`."""
+
+
+def found(kernel: ReadsColumns, kind: type[Found]) -> Found:
     """Return the columns of a resolved kernel; raise ValueError if it is not resolved."""
-    if not isinstance(kernel.columns, kind):
+    columns = kernel.columns
+    if not isinstance(columns, kind):
         raise ValueError(
             f"{type(kernel).__name__} can be compiled only after resolve(X); call resolve first"
         )
-    return kernel.columns
+    return columns
 
 
 def choose(selection: object, X: Data, name: str | None = None) -> Columns:

@@ -95,7 +95,7 @@ class Encoded(Columns):
         -------
         Encoded
         """
-        part = self._present_part(X)
+        part = self.present_part(X)
         if is_sparse(part):
             return self
         offsets = np.zeros(len(self.indices))
@@ -125,13 +125,7 @@ class Encoded(Columns):
 
     def present_values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         """Return the encoded vectors of the examples that are not absent."""
-        return self._values(self._present_part(X))
-
-    def _present_part(self, X: Tabular) -> Tabular:
-        """Return the training examples that are not absent; `encode` ensures that some are not."""
-        part, _ = self.present(X)
-        assert part is not None
-        return part
+        return self._values(self.present_part(X))
 
     def _values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
@@ -168,7 +162,16 @@ class Encoded(Columns):
         return values
 
     def _read(self, X: Tabular, position: int, index: int) -> np.ndarray:
-        """Return a numeric column, shape (n,), with NaN for missing values."""
+        """Return a numeric column of X, shape (n,), with NaN for missing values.
+
+        Parameters
+        ----------
+        X : n examples
+        position : int
+            Position among the selected columns, for the error message.
+        index : int
+            Position in X.
+        """
         try:
             return numbers(column(X, index))
         except ValueError as error:
@@ -179,9 +182,12 @@ class Encoded(Columns):
         bad = ~np.isfinite(values)
         if bad.any():
             what = "NaN" if np.isnan(values).any() else "infinity"
-            position = int(np.broadcast_to(positions, values.shape)[bad][0])
-            where = f"Input X contains {what} in column {self.label_of(position)}"
+            where = f"Input X contains {what} in column {self._first_label(bad, positions)}"
             raise ValueError(f"{where}{IMPUTE if what == 'NaN' else ''}")
+
+    def _first_label(self, bad: np.ndarray, positions: np.ndarray) -> str:
+        """Return the name of the first column with a bad value; see `_refuse_infinite`."""
+        return self.label_of(int(np.broadcast_to(positions, bad.shape)[bad][0]))
 
     def table(self, X: Tabular, training: bool) -> Table:
         """Return the encoded vectors of the n examples of X as a table."""
@@ -206,13 +212,7 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
         If all examples are absent, or if a column has missing or unsupported values.
     """
     columns = choose(selection, X, name)
-    part, _ = columns.present(as_input(X))
-    if part is None:
-        where = columns.label or "all columns"
-        raise ValueError(
-            f"Input X contains NaN in all rows ({where}), so that they are absent for all training "
-            "examples; leave out the kernel or the columns"
-        )
+    part = columns.present_part(as_input(X))
     found = []
     if not (is_sparse(part) or is_numeric_array(part) or contains_floats(part)):
         for position, index in enumerate(columns.indices):
@@ -224,10 +224,15 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
 def _categories(values: object, label: str) -> tuple[object, ...] | None:
     if contains_numbers(values, label):
         return None
-    kinds = set(items(values, label))
-    warn_of_numbers(kinds, label)
-    # Values of different types cannot be compared.
-    return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
+    listed = items(values, label)
+    warn_of_numbers(set(listed), label)
+    return distinct(listed)
+
+
+def distinct(values: list[object]) -> tuple[object, ...]:
+    """Return the distinct values of a column, sorted by type and value."""
+    # Values of different types cannot be compared with each other.
+    return tuple(sorted(set(values), key=lambda value: (type(value).__name__, value)))
 
 
 def warn_of_numbers(kinds: set[object], label: str) -> None:

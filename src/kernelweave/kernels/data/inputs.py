@@ -52,8 +52,7 @@ def as_input(X: Any) -> Tabular:
             raise ValueError(
                 f"X is empty: found 0 {what} (shape={X.shape}) while a minimum of 1 is required."
             )
-    examples: Tabular = X
-    return examples
+    return X
 
 
 def unpacked(X: Data) -> Any:
@@ -71,8 +70,7 @@ def _as_array(X: Data) -> np.ndarray:
     X = np.array(X, dtype=object) if texts else np.asarray(X)
     if np.iscomplexobj(X):
         raise ValueError("Complex data not supported: X must contain real numbers.")
-    array: np.ndarray = X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
-    return array
+    return X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
 
 
 def as_view(table: Any) -> Any:
@@ -89,7 +87,7 @@ def _contains_texts(table: Sequence[object]) -> bool:
 
 
 def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
-    """Return a mask of the rows that are NaN or None in all given columns, (n,), or None."""
+    """Return a mask of the rows that are missing in all given columns, (n,); None if none are."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         first: np.ndarray = np.isnan(X[:, indices[0]])  # rules out most rows
         absent = _all_nan(X, indices, first) if first.any() else None
@@ -107,10 +105,9 @@ def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
 
 
 def _count_nan(X: sp.csr_array) -> np.ndarray:
-    count: np.ndarray = np.bincount(
+    return np.bincount(
         np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), np.isnan(X.data), X.shape[0]
     )
-    return count
 
 
 def _all_nan(X: np.ndarray, indices: Sequence[int], first: np.ndarray) -> np.ndarray:
@@ -210,8 +207,7 @@ def _kind(dtype: Any) -> str:
 def numbers(values: Any) -> np.ndarray:
     """Return a numeric column as float64, shape (n,), with NaN for missing values."""
     if hasattr(values, "isna"):
-        floats: np.ndarray = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        return floats
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(values).astype(np.float64)
 
 
@@ -223,8 +219,8 @@ def items(values: Any, label: str) -> list[object]:
     ValueError
         If values are missing.
     """
-    listed: list[object] = values.to_list() if hasattr(values, "to_list") else values.tolist()
-    if _some_missing(values, listed):
+    listed = items_or_none(values)
+    if any(item is None for item in listed):
         raise ValueError(
             f"X: column {label} contains NaN or missing values; impute them, for example with a "
             "separate category"
@@ -239,9 +235,3 @@ def items_or_none(values: Any) -> list[object]:
         missing = values.isna().to_numpy()
         return [None if gone else item for item, gone in zip(listed, missing, strict=True)]
     return [None if item is None or item != item else item for item in listed]
-
-
-def _some_missing(values: object, listed: list[object]) -> bool:
-    if hasattr(values, "isna"):
-        return bool(values.isna().any())
-    return any(value is None or value != value for value in listed)

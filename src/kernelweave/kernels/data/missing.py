@@ -9,17 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.types import Data, Tabular
-from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.base import Kernel, TableKernel
 from kernelweave.kernels.compile.examples import Table, vector_table
-from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input, column, is_numeric_array, items_or_none
 from kernelweave.model.files.registry import registered
 
 
 @registered("Missing")
 @dataclass(frozen=True)
-class Missing(OnColumns):
+class Missing(TableKernel):
     """The number of columns that are missing (NaN or None) in both examples.
 
     Parameters
@@ -29,18 +28,15 @@ class Missing(OnColumns):
         Name of the kernel.
     """
 
+    quantity = "dot"
+
     def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         where = choose(self.columns, as_input(X), self.name)
         return replace(self, columns=Gaps(**vars(where)))
 
-    def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Gaps)
-        return [(("copy", layout.source("dot", self)),)]
-
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the indicators of missing values in the n examples of X, shape (n, columns)."""
         return vector_table(self.columns.missing(X).astype(np.float64))
 
 
@@ -50,7 +46,7 @@ class Gaps(Columns):
     """Indicators of missing values in columns; examples are never absent."""
 
     def absent(self, X: Tabular) -> None:
-        return None
+        return None  # also in a view that is absent: all its values are missing
 
     def missing(self, X: Tabular) -> np.ndarray:
         """Return a mask of the values that are missing, shape (n, columns)."""
@@ -65,8 +61,7 @@ class Gaps(Columns):
 class FilledTexts(Columns):
     """Columns of texts in which missing values are empty texts."""
 
-    def absent(self, X: Tabular) -> np.ndarray | None:
-        return super().absent(X) if self.view else None
+    imputes = True
 
     def strings(self, part: Tabular) -> object:
         # Sequences must not be empty; a gap contains no word.
@@ -81,7 +76,6 @@ def missing(X: Any, indices: list[int]) -> np.ndarray:
     if sp.issparse(X):
         return np.zeros((X.shape[0], len(indices)), dtype=bool)
     if is_numeric_array(X):
-        found: np.ndarray = np.isnan(np.asarray(X[:, indices], dtype=np.float64))
-        return found
+        return np.isnan(np.asarray(X[:, indices], dtype=np.float64))
     columns = [[item is None for item in items_or_none(column(X, index))] for index in indices]
     return np.array(columns, dtype=bool).T

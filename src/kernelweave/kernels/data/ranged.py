@@ -16,7 +16,7 @@ import numpy as np
 
 from kernelweave.common.types import Tabular
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.data.encoding import Encoded, one_hot, warn_of_numbers
+from kernelweave.kernels.data.encoding import Encoded, distinct, one_hot, warn_of_numbers
 from kernelweave.kernels.data.inputs import (
     column,
     contains_numbers,
@@ -47,6 +47,8 @@ class Ranged(Encoded):
     factors: tuple[float, ...] = ()
     means: tuple[float, ...] = ()
 
+    imputes = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("offsets", "factors", "means"):
@@ -62,9 +64,6 @@ class Ranged(Encoded):
         if not self.categories:
             return len(self.indices)
         return sum(1 if found is None else len(found) + 1 for found in self.categories)
-
-    def absent(self, X: Tabular) -> np.ndarray | None:
-        return super().absent(X) if self.view else None  # imputed in a single table
 
     def _values(self, X: Tabular) -> np.ndarray:
         indices = self.locate(X)
@@ -98,13 +97,7 @@ def ranged(columns: Columns, X: Tabular) -> Ranged:
     -------
     Ranged
     """
-    part, _ = columns.present(X)
-    if part is None:
-        where = columns.label or "all columns"
-        raise ValueError(
-            f"Input X contains NaN in all rows ({where}), so that they are absent for all training "
-            "examples; leave out the kernel or the columns"
-        )
+    part = columns.present_part(X)
     part = part.toarray() if is_sparse(part) else part
     found = [
         _column(column(part, index), columns.label_of(position), is_numeric_array(part))
@@ -122,8 +115,7 @@ def _column(
     if not (numeric or contains_numbers(values, label)):
         listed = items_or_none(values)
         warn_of_numbers({one for one in listed if one is not None}, label)
-        kinds = sorted(set(listed), key=lambda value: (type(value).__name__, value))
-        return tuple(kinds), 0.0, 0.0, 0.0
+        return distinct(listed), 0.0, 0.0, 0.0
     known = numbers(values)
     known = known[np.isfinite(known)]
     if not len(known) or not known.max() > known.min():

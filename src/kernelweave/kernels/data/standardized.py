@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from kernelweave.common.types import Tabular
 from kernelweave.kernels.data.columns import MOST_NAMED
-from kernelweave.kernels.data.encoding import Encoded, one_hot
+from kernelweave.kernels.data.encoding import Encoded, distinct, one_hot
 from kernelweave.kernels.data.inputs import (
     column,
     column_names,
@@ -53,6 +53,8 @@ class Standardized(Encoded):
 
     factors: tuple[float, ...] = ()
 
+    imputes = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.factors) != len(self.indices):
@@ -73,11 +75,8 @@ class Standardized(Encoded):
 
     @property
     def n_varying(self) -> int:
-        """Number of columns that are not constant, which is the total variance."""
+        """Number of columns that are not constant; it is also the sum of their variances."""
         return int(np.count_nonzero(self.factors))
-
-    def absent(self, X: Tabular) -> np.ndarray | None:
-        return super().absent(X) if self.view else None  # imputed in a single table
 
     def _values(self, X: Tabular) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
@@ -90,42 +89,34 @@ class Standardized(Encoded):
             scaled.data = rounded(scaled.data)
             return scaled
         if is_numeric_array(X) and not self.categories:
-            return self._standardized(np.asarray(X[:, indices], dtype=np.float64))
+            values = np.asarray(X[:, indices], dtype=np.float64)
+            return self._standardized(values, np.arange(len(indices)))
         return self._encode(X, indices)
 
-    def _standardized(self, values: np.ndarray) -> np.ndarray:
-        """Return columns of numbers, shape (n, columns), with mean 0 and variance 1."""
-        missing = np.isnan(values)
-        self._refuse_infinite(np.where(missing, 0.0, values), np.arange(values.shape[1]))
-        offsets = np.array(self.offsets) if self.offsets else 0.0
-        with np.errstate(over="ignore"):
-            scaled = np.where(missing, 0.0, values - offsets) * np.array(self.factors)
-        self._refuse_overflow(scaled, np.arange(scaled.shape[1]))
-        return rounded(scaled)
+    def _standardized(self, values: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """Return numbers, shape (n, k), with mean 0 and variance 1 on the training data.
 
-    def _refuse_overflow(self, scaled: np.ndarray, positions: np.ndarray) -> None:
-        """Raise ValueError if a value is infinite; `positions` broadcasts to their columns."""
-        infinite = np.isinf(scaled)
-        if infinite.any():
-            position = int(np.broadcast_to(positions, scaled.shape)[infinite][0])
+        `positions`, shape (k,), are those of their columns among the selected columns.
+        """
+        missing = np.isnan(values)
+        self._refuse_infinite(np.where(missing, 0.0, values), positions)
+        offsets = np.array(self.offsets)[positions] if self.offsets else 0.0
+        with np.errstate(over="ignore"):
+            scaled = np.where(missing, 0.0, values - offsets) * np.array(self.factors)[positions]
+        if (infinite := np.isinf(scaled)).any():
             raise ValueError(
-                f"X: column {self.label_of(position)} overflows when it is standardised with the "
-                "training data; its values must be on the scale of the training data"
+                f"X: column {self._first_label(infinite, positions)} overflows when it is "
+                "standardised with the training data; its values must be on the scale of the "
+                "training data"
             )
+        return rounded(scaled)
 
     def _part(self, X: Tabular, position: int, index: int) -> object:
         found = self.categories[position] if self.categories else None
-        factor = self.factors[position]
         if found is not None:
-            return factor * one_hot(items_or_none(column(X, index)), found)
-        values = self._read(X, position, index)
-        missing = np.isnan(values)
-        self._refuse_infinite(np.where(missing, 0.0, values), np.array(position))
-        shift = self.offsets[position] if self.offsets else 0.0
-        with np.errstate(over="ignore"):
-            scaled = np.where(missing, 0.0, values - shift)[:, None] * factor
-        self._refuse_overflow(scaled, np.array(position))
-        scaled = rounded(scaled)
+            return self.factors[position] * one_hot(items_or_none(column(X, index)), found)
+        values = self._read(X, position, index)[:, None]
+        scaled = self._standardized(values, np.array([position]))
         return sp.csr_array(scaled) if self.categories else scaled
 
 
@@ -174,7 +165,7 @@ def _column(
         means, spreads = moments(numbers(values)[:, None], shares)
         return None, float(means[0]), _factors(spreads)[0]
     listed = items_or_none(values)
-    found = tuple(sorted(set(listed), key=lambda value: (type(value).__name__, value)))
+    found = distinct(listed)
     parts = shares @ one_hot(listed, found)
     spread = np.sqrt(parts @ (parts.sum() - parts))  # exactly 0 for a single category
     return found, 0.0, _factors(_varying(spread[None]))[0]

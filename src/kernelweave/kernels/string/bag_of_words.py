@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kernelweave.common.types import Data, Tabular
-from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.base import Kernel, TableKernel
 from kernelweave.kernels.compile.examples import Sparse, Table
-from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import registered
 
@@ -40,7 +39,7 @@ def check_pattern(kernel: BagOfWords) -> None:
 
 @registered("BagOfWords", check=check_pattern)
 @dataclass(frozen=True)
-class BagOfWords(OnColumns):
+class BagOfWords(TableKernel):
     """Bag-of-words kernel: the dot product of word counts.
 
     The vocabulary consists of the words of the training texts. Other words are ignored; they could
@@ -77,6 +76,8 @@ class BagOfWords(OnColumns):
      [1. 3. 1.]
      [0. 1. 2.]]
     """
+
+    quantity = "dot"
 
     lowercase: bool = True
     binary: bool = False
@@ -150,21 +151,5 @@ class BagOfWords(OnColumns):
         parameters = {"binary": True} if self.binary else {}
         return (self.label(parameters),)
 
-    def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Columns)
-        return [(("copy", layout.source("dot", self)),)]
-
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the word counts of the texts.
-
-        Parameters
-        ----------
-        X : n examples
-        training : bool
-            Ignored.
-
-        Returns
-        -------
-        Sparse of shape (n, words)
-        """
         return Sparse.of(self._counter().transform(self.columns.texts(X)))

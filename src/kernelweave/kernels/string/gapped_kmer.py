@@ -10,9 +10,16 @@ import numpy as np
 from kernelweave.common.numbers import as_number
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns
-from kernelweave.kernels.parameters import Parameter, Parameters, label, members, whole
+from kernelweave.kernels.parameters import (
+    Parameter,
+    Parameters,
+    as_family,
+    label,
+    members,
+    whole,
+)
 from kernelweave.kernels.string.hamming import FILTERS, cut, spectrum
-from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
+from kernelweave.kernels.string.hamming_kernel import HammingKernel, HammingMember
 from kernelweave.kernels.string.spectrum import LONGEST
 from kernelweave.model.files.registry import registered
 
@@ -127,19 +134,18 @@ class GappedKmer(HammingKernel):
 
     @property
     def position_weights(self) -> tuple[float, float] | None:
-        weights: tuple[float, float] | None = self.centre
-        return weights
+        return self.centre
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[HammingMember, ...]:
         letters = len(self.alphabet.letters)
         return tuple(_gapped(*one.values(), letters) for one in self._parameters)
 
 
 @cache
-def _gapped(length: int, k: int, d: int | None, kind: str, letters: int) -> Member:
+def _gapped(length: int, k: int, d: int | None, kind: str, letters: int) -> HammingMember:
     values = cut(FILTERS[kind](length, k, letters), d)
     parameters: Parameters = {"l": length, "k": k}
     parameters |= {} if d is None else {"d": d}
     parameters |= {} if kind == "truncated" else {"filter": kind}
-    return Member(length, values, parameters)
+    return HammingMember(length, values, parameters)

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelweave.common.core import _core
-from kernelweave.common.numbers import is_whole
 from kernelweave.common.types import Tabular
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
-from kernelweave.kernels.parameters import Parameter, Parameters, one_of
+from kernelweave.kernels.parameters import Parameters, one_of
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.kernels.string.hamming import Values, spectrum
 from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE
@@ -29,7 +28,7 @@ from kernelweave.sequences.alphabets import Alphabet
 STORES = ["auto", "rows", "table"]
 
 
-class Member(NamedTuple):
+class HammingMember(NamedTuple):
     """One kernel of a family.
 
     Attributes
@@ -118,7 +117,7 @@ class HammingKernel(StringKernel):
 
     @property
     @abstractmethod
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[HammingMember, ...]:
         """The kernels of the family."""
 
     @property
@@ -179,30 +178,9 @@ class HammingKernel(StringKernel):
         planes: dict[int, int] = {}  # the next plane of each length
         for quantity in self.quantities:
             view = Words(columns, self.alphabet, self.unknown, quantity.length)
-            planes[quantity.length] = layout.source(quantity, view, len(quantity.values))
+            planes[quantity.length] = layout.source(quantity, view, quantity.planes)
         expressions: list[Expression] = []
         for member in self.members:
             expressions.append((("copy", planes[member.length]),))
             planes[member.length] += 1
         return expressions
-
-
-def as_family(kernel: str, name: str, value: Parameter) -> object:
-    """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
-
-    Parameters
-    ----------
-    kernel, name : str
-        Names of the kernel and the parameter, for the error message.
-    value : any object
-
-    Raises
-    ------
-    ValueError
-        If `value` is an empty sequence.
-    """
-    if not isinstance(value, list | tuple | range | np.ndarray):
-        return int(value) if is_whole(value) else value
-    if len(value) == 0:
-        raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
-    return tuple(int(one) if is_whole(one) else one for one in value)

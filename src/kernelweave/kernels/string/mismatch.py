@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from kernelweave.kernels.parameters import Parameter, Parameters, members, whole
+from kernelweave.kernels.parameters import Parameter, Parameters, as_family, members, whole
 from kernelweave.kernels.string.hamming import mismatch_values
-from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member, as_family
+from kernelweave.kernels.string.hamming_kernel import HammingKernel, HammingMember
 from kernelweave.kernels.string.spectrum import LONGEST
 from kernelweave.model.files.registry import registered
 
@@ -64,11 +64,11 @@ class Mismatch(HammingKernel):
         return isinstance(self.k, tuple) or isinstance(self.m, tuple)
 
     @property
-    def members(self) -> tuple[Member, ...]:
+    def members(self) -> tuple[HammingMember, ...]:
         letters = len(self.alphabet.letters)
         return tuple(_mismatch(one["k"], one["m"], letters) for one in self._parameters)
 
 
 @cache
-def _mismatch(k: int, m: int, letters: int) -> Member:
-    return Member(k, mismatch_values(k, m, letters), {"k": k, "m": m})
+def _mismatch(k: int, m: int, letters: int) -> HammingMember:
+    return HammingMember(k, mismatch_values(k, m, letters), {"k": k, "m": m})

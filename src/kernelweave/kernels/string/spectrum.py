@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from kernelweave.common.core import _core
-from kernelweave.common.numbers import is_whole
-from kernelweave.kernels.parameters import Parameter, one_of
+from kernelweave.kernels.parameters import Parameter, as_family, one_of, whole
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import Alphabet
@@ -88,14 +85,9 @@ class Spectrum(StringKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        several = np.ndim(self.k) == 1
-        found = tuple(self.k) if several else (self.k,)
-        if not found or not all(is_whole(k) and 1 <= k <= LONGEST for k in found):
-            raise ValueError(
-                f"{self.kind}: {self.parameter} must be an integer from 1 to {LONGEST}, "
-                f"or a sequence of them, got {self.k!r}"
-            )
-        object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
+        object.__setattr__(self, "k", as_family(self.kind, self.parameter, self.k))
+        for k in self.lengths:
+            whole(self.kind, self.parameter, k, 1, LONGEST)
         if self.both_strands:
             _ = self.alphabet.strand_codes  # raises for alphabets without complement
         self._check_store()

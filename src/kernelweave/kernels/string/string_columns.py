@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -68,7 +69,7 @@ class Strings:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sequences:
+class _Sequences(ABC):
     """A table of sequences.
 
     Attributes
@@ -83,6 +84,17 @@ class _Sequences:
 
     def reference(self: T) -> T:
         return self
+
+    @abstractmethod
+    def add_to(self, side: _core.Side) -> None:
+        """Append this table to one side of an evaluation."""
+
+    @property
+    def side(self) -> _core.Side:
+        """One side of an evaluation that contains this table only."""
+        side = _core.Side(self.sequences.n)
+        self.add_to(side)
+        return side
 
 
 @registered("SequenceTable")
@@ -102,7 +114,7 @@ class PlaneTable(_Sequences):
 
 
 def read_column(
-    X: Any, columns: Columns, alphabet: Alphabet, unknown: str, length: int = 1
+    X: Tabular, columns: Columns, alphabet: Alphabet, unknown: str, length: int = 1
 ) -> Sequences:
     """Return the sequences in one column of X.
 
@@ -110,9 +122,11 @@ def read_column(
     sequence of `length` letters if all are absent.
     """
     part, rows = columns.present(X)
+    found: object = part
     if part is None:
-        part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
-    found = part if isinstance(part, Sequences) else columns.strings(part)
+        found = [chr(alphabet.letters[0]) * length]
+    elif not isinstance(part, Sequences):
+        found = columns.strings(part)
     sequences = as_sequences(found, alphabet, unknown=unknown)
     if rows is None:
         return sequences

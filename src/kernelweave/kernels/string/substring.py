@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernelweave.common.core import _core
-from kernelweave.common.numbers import as_number, is_whole, not_negative
-from kernelweave.kernels.parameters import Parameter, one_of
+from kernelweave.common.numbers import as_number, not_negative
+from kernelweave.kernels.parameters import Parameter, one_of, whole
 from kernelweave.kernels.string.base import StringKernel
 from kernelweave.kernels.string.spectrum import LONG_STORES, LONGEST
 from kernelweave.model.files.registry import registered
@@ -116,11 +116,8 @@ class Substring(StringKernel):
 
     def _check_lengths(self) -> None:
         longest = LONGEST if self.longest is None else self.longest
-        for name, value in (("shortest", self.shortest), ("longest", longest)):
-            if not is_whole(value) or not 1 <= value <= LONGEST:
-                raise ValueError(
-                    f"Substring: {name} must be an integer from 1 to {LONGEST}, got {value!r}"
-                )
+        whole("Substring", "shortest", self.shortest, 1, LONGEST)
+        whole("Substring", "longest", longest, 1, LONGEST)
         if self.shortest > longest:
             raise ValueError(
                 f"Substring: shortest={self.shortest} must be at most longest={self.longest}"
@@ -157,5 +154,4 @@ class Substring(StringKernel):
 
     def _powers(self, decay: float) -> list[float]:
         lengths = np.arange(1, (self.longest or LONGEST) + 1)
-        powers: list[float] = np.where(lengths >= self.shortest, decay**lengths, 0.0).tolist()
-        return powers
+        return np.where(lengths >= self.shortest, decay**lengths, 0.0).tolist()

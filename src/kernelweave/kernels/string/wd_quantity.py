@@ -39,7 +39,7 @@ class WdQuantity:
     position_weights: tuple[float, ...] = ()
 
     def source(self) -> _core.Source:
-        """Return the compiled object that computes these sums for a pair of sequences."""
+        """Return the source of the core that computes the quantity."""
         return _core.weighted_degree(
             list(self.weights),
             list(self.shifts),
@@ -52,7 +52,7 @@ class WdQuantity:
 
     @property
     def planes(self) -> int:
-        """Number of values for a pair of sequences."""
+        """Number of planes: values for a pair of sequences."""
         if isinstance(self.split, tuple):
             return len(self.split)
         degree = len(self.weights)
@@ -60,9 +60,9 @@ class WdQuantity:
         return sizes.get(self.split or "", 1)
 
     def plane(self, position: int, k: int) -> int | None:
-        """Return which of the `planes` values counts matches of k + 1 letters at a position.
+        """Return the number of the plane that counts matches of k + 1 letters at a position.
 
-        None if no range of `split` contains the position.
+        None if the position is outside all ranges.
         """
         if isinstance(self.split, tuple):
             member = self._groups()[position]
@@ -81,7 +81,7 @@ class WdQuantity:
 
 
 def plane_of(part: Parameters, quantity: WdQuantity) -> int:
-    """Return which of the values of a quantity belongs to a member of a family."""
+    """Return the number of the plane of a member of a family, given the parameters in its name."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)
     assert plane is not None  # the first position of a range belongs to it

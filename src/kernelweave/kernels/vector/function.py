@@ -3,7 +3,8 @@
 The function need not be positive semidefinite. Its matrix on the training examples is therefore
 repaired like a precomputed one (`kernelweave.kernels.vector.matrix_repair`): it is made symmetric,
 and its negative eigenvalues are removed, also from the values of new examples. Duality gaps refer
-to the repaired kernel. The kernel keeps all training examples.
+to the repaired kernel. The kernel stores all training examples, since the function of new examples
+reads them.
 """
 
 from __future__ import annotations
@@ -17,22 +18,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.types import Data, Tabular
-from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.compile.examples import Given, Table
-from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.base import Kernel, TableKernel
+from kernelweave.kernels.compile.examples import Table
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input, column, items_or_none
-from kernelweave.kernels.vector.matrix_repair import (
-    check_repair,
-    find_negative,
-    projected,
-    repaired,
-)
+from kernelweave.kernels.vector.matrix_repair import check_repair, find_negative, repaired_table
 
 
 @dataclass(frozen=True)
-class Evaluated(OnColumns):
+class Evaluated(TableKernel):
     """A kernel whose matrices are computed by a Python function and repaired.
 
     Parameters
@@ -44,6 +39,8 @@ class Evaluated(OnColumns):
     reference : array of shape (n_train, d) or (n_train,)
         The training examples; determined by `resolve`.
     """
+
+    quantity = "given"
 
     repair: str = field(default="clip", kw_only=True)
     negative: np.ndarray | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -71,14 +68,14 @@ class Evaluated(OnColumns):
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        kernel = self.found_in(X)
+        kernel = self.with_parameters(X)
         training = kernel._read(X)
         kernel = replace(kernel, reference=training)
         title = f"kernel {kernel.labels[0]!r}"
         negative = find_negative(kernel._matrix(training), self.repair, title)
         return replace(kernel, negative=negative)
 
-    def found_in(self, X: Tabular) -> Evaluated:
+    def with_parameters(self, X: Tabular) -> Evaluated:
         """Return the kernel with its columns and parameters determined from X.
 
         Parameters
@@ -92,37 +89,18 @@ class Evaluated(OnColumns):
         return replace(self, columns=encode(self.columns, X, self.name))
 
     def _read(self, X: Tabular) -> np.ndarray:
-        """Return the argument of the function: vectors, (n, d), or the texts of a column, (n,)."""
+        """Return X as the function reads it: vectors, (n, d), or texts of a column, (n,)."""
         columns = found(self, Columns)
         if not isinstance(columns, Encoded):
             return np.array(columns.texts(X), dtype=object)
         values: Any = columns.values(X)
         return np.asarray(values.toarray() if sp.issparse(values) else values)
 
-    def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Columns)
-        return [(("copy", layout.source("given", self)),)]
-
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the repaired values of the examples with the training examples.
-
-        Parameters
-        ----------
-        X : n examples
-        training : bool
-            Whether X is the training data.
-
-        Returns
-        -------
-        Given
-        """
-        matrix = self._matrix(self._read(X))
-        if not training:
-            return Given(np.ascontiguousarray(projected(matrix, self.negative)), np.arange(0))
-        matrix = repaired(matrix, self.negative)
-        return Given(np.ascontiguousarray(matrix), np.arange(len(matrix)))
+        return repaired_table(self._matrix(self._read(X)), self.negative, training)
 
     def _matrix(self, X: np.ndarray) -> np.ndarray:
+        """Return the values of the function for X and the training examples, (n, n_train)."""
         reference = self.reference
         assert reference is not None  # the kernel is resolved
         values = np.asarray(self.evaluate(X, reference), dtype=np.float64)
@@ -178,9 +156,11 @@ class Function(Evaluated):
 
     function: Callable[[np.ndarray, np.ndarray], Any]
 
-    def found_in(self, X: Tabular) -> Evaluated:
+    def with_parameters(self, X: Tabular) -> Evaluated:
         columns = choose(self.columns, X, self.name)
-        return replace(self, columns=columns) if _are_texts(columns, X) else super().found_in(X)
+        if _are_texts(columns, X):
+            return replace(self, columns=columns)
+        return super().with_parameters(X)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -192,8 +172,7 @@ class Function(Evaluated):
         return str(getattr(self.function, "__name__", "Function"))
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        values: np.ndarray = self.function(X, Y)
-        return values
+        return self.function(X, Y)
 
 
 def _are_texts(columns: Columns, X: Tabular) -> bool:

@@ -14,6 +14,7 @@ import scipy.linalg
 
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.common.warnings import warn
+from kernelweave.kernels.compile.examples import Given
 
 REPAIRS = ("clip", "error")
 # Size of negative eigenvalues and asymmetries, relative to the largest entry, that counts as
@@ -76,13 +77,29 @@ def projected(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
     """Return similarities, shape (n, n_train), with the eigenvectors in `negative` removed."""
     if negative is None:
         return matrix
-    rest: np.ndarray = matrix - (matrix @ negative) @ negative.T
-    return rest
+    return matrix - (matrix @ negative) @ negative.T
 
 
 def repaired(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
-    """Return the training matrix, shape (n, n), symmetric and positive semidefinite."""
+    """Return the training matrix, shape (n, n), made symmetric, without eigenvectors `negative`."""
     return symmetric(projected(symmetric(matrix), negative))
+
+
+def repaired_table(matrix: np.ndarray, negative: np.ndarray | None, training: bool) -> Given:
+    """Return similarities to the training examples, shape (n, n_train), as a repaired table.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n_train)
+    negative : array of shape (n_train, r), or None
+        Result of `find_negative` for the training matrix.
+    training : bool
+        Whether `matrix` is the training matrix.
+    """
+    if not training:
+        return Given(np.ascontiguousarray(projected(matrix, negative)), np.arange(0))
+    matrix = repaired(matrix, negative)
+    return Given(np.ascontiguousarray(matrix), np.arange(len(matrix)))
 
 
 def _report(problem: str, repair: str) -> None:
@@ -104,7 +121,10 @@ def _relative_tolerance(matrix: np.ndarray) -> float:
 
 
 def _negative_part(matrix: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the negative eigenvalues, (r,), and eigenvectors, (n, r); none above -tolerance."""
+    """Return the eigenvalues <= 0, (r,), and their eigenvectors, (n, r).
+
+    Both are empty if no eigenvalue is below -tolerance.
+    """
     nothing = np.empty(0), np.empty((len(matrix), 0))
     try:
         # A Cholesky factorisation is much cheaper than eigenvalues and proves that all are >=

@@ -10,9 +10,8 @@ import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.types import Data, Tabular
-from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.base import Kernel, TableKernel
 from kernelweave.kernels.compile.examples import Given, Table
-from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
@@ -22,8 +21,8 @@ from kernelweave.kernels.parameters import Parameter
 from kernelweave.kernels.vector.matrix_repair import (
     check_repair,
     find_negative,
-    projected,
     repaired,
+    repaired_table,
 )
 from kernelweave.model.files.registry import registered
 
@@ -71,7 +70,7 @@ class Matrix:
 
 @registered("Precomputed")
 @dataclass(frozen=True)
-class Precomputed(OnColumns):
+class Precomputed(TableKernel):
     """A precomputed kernel matrix.
 
     With `matrix`, X contains row numbers of the matrix: one column of integers, as in
@@ -115,6 +114,8 @@ class Precomputed(OnColumns):
     >>> print(f"{model.score(rows[30:], y[30:]):.1f}")
     0.9
     """
+
+    quantity = "given"
 
     matrix: Parameter = field(default=None, repr=False)
     repair: str = "clip"
@@ -169,31 +170,11 @@ class Precomputed(OnColumns):
         several = self.matrix is None and self.columns is None  # one member per matrix
         return None if several else 1
 
-    def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Columns)
-        return [(("copy", layout.source("given", self)),)]
-
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the repaired similarities of the examples to the training examples.
-
-        Parameters
-        ----------
-        X : n examples
-        training : bool
-            Whether X is the training data.
-
-        Returns
-        -------
-        Given
-        """
         if self.matrix is not None:
             numbers = self._row_numbers(X)
             return Given(self._repaired, numbers, numbers)
-        matrix = self._similarities(X, training)
-        if not training:
-            return Given(np.ascontiguousarray(projected(matrix, self.negative)), np.arange(0))
-        matrix = repaired(matrix, self.negative)
-        return Given(np.ascontiguousarray(matrix), np.arange(len(matrix)))
+        return repaired_table(self._similarities(X, training), self.negative, training)
 
     @cached_property
     def _repaired(self) -> np.ndarray:
@@ -221,6 +202,7 @@ class Precomputed(OnColumns):
         return numbers
 
     def _similarities(self, X: Tabular, training: bool) -> np.ndarray:
+        """Return X as a matrix of similarities to the training examples, (n, n_train)."""
         if training and self.columns.absent(X) is not None:
             raise ValueError(
                 f"{self._title(self)}: the training matrix contains rows of NaN; for absent "

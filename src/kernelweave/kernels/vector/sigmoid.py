@@ -54,7 +54,7 @@ class Sigmoid(Evaluated):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gamma", checked("Sigmoid", "gamma", self.gamma))
-        object.__setattr__(self, "coef0", checked("Sigmoid", "offset", self.coef0))
+        object.__setattr__(self, "coef0", checked("Sigmoid", "coef0", self.coef0))
         _ = self.members
 
     @property
@@ -75,10 +75,9 @@ class Sigmoid(Evaluated):
             return super().resolve(X)
         return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
 
-    def found_in(self, X: Tabular) -> Evaluated:
+    def with_parameters(self, X: Tabular) -> Evaluated:
         columns = encode(self.columns, X, self.name)
         return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        values: np.ndarray = np.tanh(self.gamma * (X @ Y.T) + self.coef0)
-        return values
+        return np.tanh(self.gamma * (X @ Y.T) + self.coef0)
