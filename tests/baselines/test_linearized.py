@@ -120,7 +120,7 @@ def test_learns(features, rng):
         ({"C": -1.0}, "C must be a finite number above 0"),
     ],
 )
-def test_bad_arguments(arguments, message, rng):
+def test_bad_arguments_are_named(arguments, message, rng):
     X, y = data(rng, 20)
     with pytest.raises(ValueError, match=message):
         LinearizedMKL([kernels.Linear()], **arguments).fit(X, y)

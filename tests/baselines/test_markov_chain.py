@@ -61,12 +61,12 @@ def test_markov_chains_find_splice_sites():
         ({"pseudocount": 0}, "pseudocount must be"),
     ],
 )
-def test_bad_parameters(parameters, message, rng):
+def test_bad_parameters_are_named(parameters, message, rng):
     with pytest.raises(ValueError, match=message):
         MarkovChain(**parameters).fit(texts(rng, 10), np.tile([0, 1], 5))
 
 
-def test_bad_data(rng):
+def test_bad_data_are_named(rng):
     X, y = texts(rng, 10), np.tile([0, 1], 5)
     with pytest.raises(ValueError, match="two classes"):
         MarkovChain().fit(X, np.zeros(10))

@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor
 from kernelweave.inspection import bootstrap, bootstrap_weights
-from kernelweave.inspection.bootstrap import BootstrapWeights, Runs, corrected
+from kernelweave.inspection.bootstrap import BootstrapFits, BootstrapWeights
+from kernelweave.inspection.p_values import corrected
 from kernelweave.kernels import RBF, Linear, Precomputed
 
 
@@ -52,7 +53,7 @@ def test_weights_that_chance_does_not_reach_are_significant(rng):
 
 def test_bootstrap_samples_preserve_class_sizes(data, rng):
     X, y = data
-    counts = Runs(MODEL, X, y, None, 0)._counts(rng)
+    counts = BootstrapFits(MODEL, X, y, 0, None)._counts(rng)
     assert counts.sum() == 40
     assert counts[y > 0].sum() == (y > 0).sum()
     assert counts.max() > 1
@@ -68,15 +69,15 @@ def test_the_same_numbers_for_any_number_of_processes(data, n_jobs):
 
 def test_a_killed_run_goes_on(data, tmp_path, monkeypatch):
     whole = bootstrap_weights(MODEL, *data, n=3)
-    fit, fitted = Runs.fit, []
+    fit, fitted = BootstrapFits.fit, []
 
-    def dying(runs, kind, number):
+    def dying(refits, task):
         if len(fitted) == 4:
             raise KeyboardInterrupt
-        fitted.append((kind, number))
-        return fit(runs, kind, number)
+        fitted.append(task)
+        return fit(refits, task)
 
-    monkeypatch.setattr(Runs, "fit", dying)
+    monkeypatch.setattr(BootstrapFits, "fit", dying)
     with pytest.raises(KeyboardInterrupt):
         bootstrap_weights(MODEL, *data, n=3, checkpoint=tmp_path / "run")
     fitted.clear()
@@ -174,7 +175,7 @@ def test_selection_is_binomial(rng):
         ({"y": None, "n_permutations": 3}, "requires targets"),
     ],
 )
-def test_bad_numbers(change, message, data):
+def test_bad_numbers_are_named(change, message, data):
     given = {"X": data[0], "y": data[1], "n": 2} | change
     with pytest.raises(ValueError, match=message):
         bootstrap_weights(MODEL, **given)

@@ -184,7 +184,7 @@ def test_other_alphabets_and_estimators(rng):
     assert kmer_weights(rna, 1).kmers == ("A", "C", "G", "U")
 
 
-def test_bad_input(rng):
+def test_bad_input_is_named(rng):
     model = fitted(WeightedDegree(4), rng)
     with pytest.raises(ValueError, match="k must be between 1 and 6"):
         kmer_weights(model, 7)

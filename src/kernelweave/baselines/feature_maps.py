@@ -105,8 +105,7 @@ def _inverse_root(square: np.ndarray) -> np.ndarray:
     """Return R of shape (s, rank) such that R R' is the pseudo-inverse of a matrix, (s, s)."""
     values, vectors = np.linalg.eigh(square)
     keep = values > RANK * values[-1]
-    root: np.ndarray = vectors[:, keep] / np.sqrt(values[keep])
-    return root
+    return vectors[:, keep] / np.sqrt(values[keep])
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +165,7 @@ class Fourier:
 
 def _cosines(values: np.ndarray | sp.csr_array, omega: np.ndarray, phase: np.ndarray) -> np.ndarray:
     product = values @ omega if sp.issparse(values) else np.asarray(values) @ omega
-    cosines: np.ndarray = np.sqrt(2.0 / len(phase)) * np.cos(product + phase)
-    return cosines
+    return np.sqrt(2.0 / len(phase)) * np.cos(product + phase)
 
 
 def _flat(kernels: Sequence[Kernel]) -> list[Kernel]:

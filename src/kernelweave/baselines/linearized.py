@@ -22,8 +22,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import single_threaded_blas
-from ..common.numbers import is_whole, thread_count
-from ..common.types import Data
+from ..common.numbers import as_count, is_whole, thread_count
+from ..common.types import Data, Tabular
 from ..estimators.documentation import Documented
 from ..estimators.parameters import check_parameters
 from ..estimators.validation import check_examples, check_targets
@@ -128,12 +128,12 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         """
         check_parameters(self)
         self._check_features()
-        X = check_examples(self, X, reset=True)
-        y = check_targets(self, X, y, numeric=False)
+        examples: Tabular = check_examples(self, X, reset=True)
+        y = check_targets(self, examples, y, numeric=False)
         check_classification_targets(y)
         random = check_random_state(self.random_state)
-        self._map = self._make_map(X, random)
-        features = self._features(X)
+        self._map = self._make_map(examples, random)
+        features = self._features(examples)
         centre = features.mean(axis=0)
         features -= centre
         linear = LinearSVC(
@@ -150,8 +150,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
     def _check_features(self) -> None:
         if self.features not in FEATURES:
             raise ValueError(f"features must be one of {list(FEATURES)}, got {self.features!r}")
-        if not (is_whole(self.n_components) and self.n_components >= 1):
-            raise ValueError(f"n_components must be an integer >= 1, got {self.n_components!r}")
+        as_count("n_components", self.n_components)
         if not (is_whole(self.max_iter) and 1 <= self.max_iter < 2**31):
             raise ValueError(
                 f"max_iter must be an integer from 1 to {2**31 - 1}, got {self.max_iter!r}"
@@ -160,14 +159,14 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
 
     def _dual(self) -> bool:
-        """Whether LIBLINEAR solves the dual problem, as it must for the hinge loss.
+        """Return whether LIBLINEAR solves the dual problem, as it must for the hinge loss.
 
         Its dual coordinate descent converges slowly on nearly collinear features. The squared hinge
         loss is differentiable, and Newton's method in the primal is much faster.
         """
         return self.loss == "hinge"
 
-    def _make_map(self, X: Any, random: np.random.RandomState) -> Nystroem | Fourier:
+    def _make_map(self, X: Tabular, random: np.random.RandomState) -> Nystroem | Fourier:
         kernels = self.kernels
         if kernels is None:
             kernels = default_of_views(X, np.ones(X.shape[0]))
@@ -185,8 +184,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         norms = np.stack([np.linalg.norm(group, axis=1) for group in groups], axis=1)
         total = norms.sum(axis=1, keepdims=True)
         weights = np.divide(norms, total, out=np.zeros_like(norms), where=total > 0)
-        shares: np.ndarray = weights[0] if len(weights) == 1 else weights
-        return shares
+        return weights[0] if len(weights) == 1 else weights
 
     def decision_function(self, X: Data) -> np.ndarray:
         """Return the decision values.
@@ -217,8 +215,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         """
         values = self.decision_function(X)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        labels: np.ndarray = self.classes_[index]
-        return labels
+        return self.classes_[index]
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()

@@ -117,8 +117,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         known, contexts = self._contexts(codes)
         letters = np.where(known, codes, 0)
         values = self.log_odds_[np.arange(self.length_), contexts, letters]
-        scores: np.ndarray = np.where(known, values, 0.0).sum(axis=1)
-        return scores
+        return np.where(known, values, 0.0).sum(axis=1)
 
     def predict(self, X: Data) -> np.ndarray:
         """Return the class with the larger likelihood.
@@ -132,8 +131,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         array of shape (n,)
         """
         positive = self.decision_function(X) > 0
-        labels: np.ndarray = self.classes_[positive.astype(int)]
-        return labels
+        return self.classes_[positive.astype(int)]
 
     def _check_parameters(self) -> None:
         letters = len(as_alphabet(self.alphabet).letters)
@@ -178,5 +176,4 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         rows, positions = np.nonzero(counted)
         where = positions, contexts[rows, positions], codes[rows, positions]
         np.add.at(counts, where, weights[rows])
-        logarithms: np.ndarray = np.log(counts / counts.sum(axis=2, keepdims=True))
-        return logarithms
+        return np.log(counts / counts.sum(axis=2, keepdims=True))

@@ -37,6 +37,19 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def as_count(name: str, value: object, least: int = 1) -> int:
+    """Return an integer argument as an int.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not an integer >= `least`; the message contains `name`.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    return int(value)
+
+
 def not_negative(value: object) -> bool:
     """Return whether a value is a finite number >= 0."""
     return 0 <= as_number(value) < np.inf

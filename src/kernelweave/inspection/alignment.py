@@ -69,5 +69,4 @@ def kernel_alignment(
     plain = np.diag(moments.gram)
     products = moments.centered() if centered else moments.gram
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
-    alignment: np.ndarray = products / np.outer(norms, norms)
-    return alignment
+    return products / np.outer(norms, norms)

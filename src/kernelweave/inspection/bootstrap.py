@@ -7,26 +7,23 @@ under the null hypothesis that the targets are independent of the examples.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib import hash as digest_of
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from ..common.numbers import is_whole, thread_count
+from ..common.numbers import as_count
 from ..common.types import Data
-from ..optimization.progress import progress_bar
-from .saved_fits import Fit, SavedFits
+from .p_values import corrected, permutation_p_values, significant_names
+from .refits import Fit, Refits, Task
 
-CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +64,14 @@ class BootstrapWeights:
     @property
     def mean(self) -> np.ndarray:
         """Mean weights over the bootstrap samples, shape of `weights`."""
-        mean: np.ndarray = self.samples.mean(axis=0)
-        return mean
+        return self.samples.mean(axis=0)
 
     @property
     def std(self) -> np.ndarray:
         """Standard deviations over the bootstrap samples, shape of `weights`."""
-        std: np.ndarray = self.samples.std(axis=0, ddof=1 if len(self.samples) > 1 else 0)
-        return std
+        return self.samples.std(axis=0, ddof=1 if len(self.samples) > 1 else 0)
 
-    def quantiles(self, q: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+    def quantiles(self, q: float | Sequence[float] = (0.05, 0.5, 0.95)) -> np.ndarray:
         """Return quantiles over the bootstrap samples.
 
         Parameters
@@ -88,14 +83,13 @@ class BootstrapWeights:
         ndarray of shape (k, ...)
             One quantile after the other, each with the shape of `weights`.
         """
-        quantiles: np.ndarray = np.quantile(self.samples, q, axis=0)
-        return quantiles
+        return np.quantile(self.samples, q, axis=0)
 
     def p_values(self, correction: str | None = "benjamini-hochberg") -> np.ndarray:
         """Return permutation p-values of the weights, shape of `weights`.
 
-        p = (1 + number of fits on permuted targets with at least this weight) /
-        (1 + n_permutations).
+        p = (1 + number of fits on permuted targets with at least this weight)
+        / (1 + n_permutations).
 
         Parameters
         ----------
@@ -160,49 +154,6 @@ class BootstrapWeights:
         return significant_names(self.kernel_names, self.p_values(correction), level)
 
 
-def significant_names(names: Sequence[str], p_values: np.ndarray, level: float) -> list[str]:
-    """Return the names of M kernels with a p-value, shape (..., M), of at most `level`."""
-    least = np.atleast_2d(p_values).min(axis=0)
-    return [name for name, p in zip(names, least, strict=True) if p <= level]
-
-
-def permutation_p_values(
-    observed: np.ndarray, permuted: np.ndarray, correction: str | None
-) -> np.ndarray:
-    """Return corrected p-values of statistics by those of n permutations.
-
-    Parameters
-    ----------
-    observed : array of shape (..., M)
-    permuted : array of shape (n, ..., M)
-    correction : one of CORRECTIONS
-
-    Returns
-    -------
-    ndarray of shape (..., M)
-    """
-    count = len(permuted)
-    if correction == "max":
-        permuted, correction = permuted.max(axis=-1, keepdims=True), None
-    reached = (permuted >= observed).sum(axis=0)
-    return corrected((1 + reached) / (1 + count), correction)
-
-
-def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
-    """Return p-values corrected for multiple tests, separately for each class."""
-    if correction not in CORRECTIONS or correction == "max":
-        raise ValueError(f"correction must be one of {list(CORRECTIONS)}, got {correction!r}")
-    if correction is None:
-        return p_values
-    if correction == "bonferroni":
-        adjusted: np.ndarray = np.minimum(1.0, p_values * p_values.shape[-1])
-    else:
-        from scipy.stats import false_discovery_control  # takes long to import
-
-        adjusted = false_discovery_control(p_values, axis=-1)
-    return adjusted
-
-
 def bootstrap_weights(
     estimator: BaseEstimator,
     X: Data,
@@ -265,26 +216,23 @@ def bootstrap_weights(
     >>> found.kernel_names[found.mean.argmax()]
     'WeightedDegree degree=3 positions=(10, 17)'
     """
-    for name, value, least in (("n", n, 1), ("n_permutations", n_permutations, 0)):
-        if value is not None and (not is_whole(value) or value < least):
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    n = as_count("n", n)
+    if n_permutations is None:
+        n_permutations = 0 if y is None else n
+    n_permutations = as_count("n_permutations", n_permutations, 0)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise TypeError(
             f"{type(estimator).__name__}.fit must accept sample_weight; pass an estimator that does"
         )
-    if n_permutations is None:
-        n_permutations = 0 if y is None else n
     if n_permutations and y is None:
         raise ValueError(
             f"n_permutations={n_permutations} requires targets: pass y, or n_permutations=0"
         )
-    runs = Runs(estimator, X, y, sample_weight, int(random_state))
-    kinds = ["all", *["sample"] * n, *["permuted"] * n_permutations]
-    numbers = [0, *range(n), *range(n_permutations)]
-    tasks = list(zip(kinds, numbers, strict=True))
-    folder = None if checkpoint is None else SavedFits(Path(checkpoint), runs.key)
-    fits = run_fits(runs, tasks, folder, thread_count(n_jobs), verbose)
-    weights = [fit.weights for fit in fits]
+    refits = BootstrapFits(estimator, X, y, int(random_state), sample_weight)
+    samples = [Task("sample", number) for number in range(n)]
+    permuted = [Task("permuted", number) for number in range(n_permutations)]
+    fits = refits.results([Task("all", 0), *samples, *permuted], checkpoint, n_jobs, verbose)
+    weights = [fit.values for fit in fits]
     shape = weights[0].shape
     return BootstrapWeights(
         kernel_names=fits[0].names,
@@ -295,101 +243,40 @@ def bootstrap_weights(
 
 
 @dataclass(eq=False)
-class Runs:
-    """Estimator, data and seed of all fits."""
+class BootstrapFits(Refits):
+    """Fits on all examples, bootstrap samples and permuted targets.
 
-    estimator: BaseEstimator
-    X: Any
-    y: Any
+    Attributes
+    ----------
+    estimator, X, y, random_state : as in `Refits`
+    sample_weight : array of shape (n,), or None
+    """
+
     sample_weight: Any
-    random_state: int
 
     @property
-    def size(self) -> int:
-        """Number of examples."""
-        shape = getattr(self.X, "shape", None)
-        return int(shape[0]) if shape else len(self.X if self.y is None else self.y)
+    def settings(self) -> object:
+        return self.sample_weight
 
-    @property
-    def key(self) -> str:
-        """Digest of estimator, data and seed, which identifies saved results."""
-        settings = {
-            name: repr(value)
-            for name, value in self.estimator.get_params(deep=False).items()
-            if name not in ("n_jobs", "verbose", "checkpoint", "cache_mb")
-        }
-        settings_and_seed = [
-            type(self.estimator).__name__,
-            settings,
-            self.random_state,
-            self.sample_weight,
-        ]
-        parts = [digest_of(part) for part in (settings_and_seed, self.X, self.y)]
-        return hashlib.sha256(" ".join(parts).encode()).hexdigest()
-
-    def fit(self, kind: str, number: int) -> Fit:
-        """Return the kernel weights and names of one fit.
-
-        Parameters
-        ----------
-        kind : {"all", "sample", "permuted"}
-            Fit to all examples, to a bootstrap sample, or to permuted targets.
-        number : int
-            Number of the sample or permutation, part of the seed.
-        """
-        numbers = {"all": 0, "sample": 1, "permuted": 2}
-        rng = np.random.default_rng([self.random_state, numbers[kind], number])
+    def fit(self, task: Task) -> Fit:
+        """Return the kernel weights of one fit."""
+        streams = {"all": 0, "sample": 1, "permuted": 2}
+        rng = np.random.default_rng([self.random_state, streams[task.kind], task.number])
         weights = np.ones(self.size) if self.sample_weight is None else self.sample_weight
         y = self.y
-        if kind == "sample":
+        if task.kind == "sample":
             weights = weights * self._counts(rng)
-        elif kind == "permuted":
+        elif task.kind == "permuted":
             y = _safe_indexing(y, rng.permutation(self.size))
-        fitted: Any = clone(self.estimator).fit(self.X, y, sample_weight=weights)
+        fitted: FittedEstimator = clone(self.estimator).fit(self.X, y, sample_weight=weights)
         return Fit(fitted.weights_, tuple(fitted.kernel_names_))
 
     def _counts(self, rng: np.random.Generator) -> np.ndarray:
         """Return the number of draws of each example; the size of each class is preserved."""
+        strata = np.asarray(self.y) if is_classifier(self.estimator) else np.zeros(self.size)
         counts = np.zeros(self.size)
-        for members in self._strata():
+        for value in np.unique(strata):
+            members = np.flatnonzero(strata == value)
             drawn = rng.choice(members, size=len(members))
             counts += np.bincount(drawn, minlength=self.size)
         return counts
-
-    def _strata(self) -> list[np.ndarray]:
-        if not is_classifier(self.estimator):
-            return [np.arange(self.size)]
-        y = np.asarray(self.y)
-        return [np.flatnonzero(y == value) for value in np.unique(y)]
-
-
-def run_fits(
-    runs: Runs, tasks: list[tuple[str, int]], folder: SavedFits | None, n_jobs: int, verbose: int
-) -> list[Fit]:
-    """Return the weights of all fits, saved ones included."""
-    found = {task: None if folder is None else folder.load(*task) for task in tasks}
-    left = [task for task, fit in found.items() if fit is None]
-    with progress_bar("bootstrap", len(tasks), verbose) as done:
-        for _ in range(len(tasks) - len(left)):
-            done()
-        for task, fit in _fits(runs, left, n_jobs):
-            found[task] = fit
-            if folder is not None:
-                folder.save(*task, fit)
-            done()
-    return [fit for fit in found.values() if fit is not None]
-
-
-def _fits(
-    runs: Runs, tasks: list[tuple[str, int]], n_jobs: int
-) -> Iterator[tuple[tuple[str, int], Fit]]:
-    """Yield tasks and their weights as they finish."""
-    if n_jobs == 1:
-        yield from (_fit(runs, task) for task in tasks)
-        return
-    pool = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    yield from pool(delayed(_fit)(runs, task) for task in tasks)
-
-
-def _fit(runs: Runs, task: tuple[str, int]) -> tuple[tuple[str, int], Fit]:
-    return task, runs.fit(*task)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Examples
 from ..model.kernel_values import combined_values, read_present
-from .words import fitted_model, output_of
+from .words import best_estimator, fitted_model, output_of
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 def combined_kernel(
-    model: Any, X: Any, Y: Any = None, *, target: Any = None, n_jobs: int | None = None
+    model: FittedEstimator,
+    X: Data,
+    Y: Data = None,
+    *,
+    target: object = None,
+    n_jobs: int | None = None,
 ) -> np.ndarray:
     """Return the matrix of the learned kernel, sum_m theta_m k_m(x, y).
 
@@ -55,7 +64,13 @@ def combined_kernel(
     return combined_values(fitted.compiled, fitted.weights[output], first, second, threads)
 
 
-def read_examples(model: Any, X: Any, n_jobs: int) -> Examples:
-    """Return examples, encoded for the kernels of a fitted estimator."""
-    X = check_examples(getattr(model, "best_estimator_", model), X, reset=False)
+def read_examples(model: FittedEstimator, X: Data, n_jobs: int) -> Examples:
+    """Return examples, encoded for the kernels of a fitted estimator.
+
+    Raises
+    ------
+    ValueError
+        If a view is absent for an example and the kernels have no value for it.
+    """
+    X = check_examples(best_estimator(model), X, reset=False)
     return read_present(fitted_model(model), X, n_jobs)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..kernels.string.spectrum import Spectrum
+from ..kernels.string.hamming_kernel import HammingQuantity
+from ..kernels.string.spectrum import Spectrum, SpectrumQuantity
+from ..sequences import Sequences
 from ..sequences.alphabets import Alphabet
 from ..sequences.weight_stores import WeightStore
 from .gapped_words import gapped_words
@@ -20,15 +22,24 @@ if TYPE_CHECKING:
 CHUNK = 1 << 16  # words written at a time
 
 
-def top_counted(model: FittedEstimator, n: int, target: object) -> list[tuple[str, float]]:
-    """Return the n words of spectrum and gapped k-mer kernels with the largest weights."""
-    return heavy_words(model, n, target)[0]
+class HeaviestWords(NamedTuple):
+    """The words of a model with the largest weights.
+
+    Attributes
+    ----------
+    weights : list of (word, weight), largest weight first
+    alphabet : Alphabet
+    both_strands : bool
+        Whether all kernels count the words of both strands.
+    """
+
+    weights: list[tuple[str, float]]
+    alphabet: Alphabet
+    both_strands: bool
 
 
-def heavy_words(
-    model: FittedEstimator, n: int, target: object
-) -> tuple[list[tuple[str, float]], Alphabet, bool]:
-    """Return n words of largest weight, their alphabet, and whether all kernels use both strands.
+def heaviest_words(model: FittedEstimator, n: int, target: object) -> HeaviestWords:
+    """Return the n words of spectrum and gapped k-mer kernels with the largest weights.
 
     With both strands, a word and its reverse complement are one word, written as the first of the
     two in alphabetical order.
@@ -61,8 +72,8 @@ def heavy_words(
             "model has no spectrum or gapped k-mer kernel with a weight, so words have no weight "
             "apart from their position; give k= for weighted degree kernels"
         )
-    listed = heapq.nlargest(n, weights.items(), key=lambda item: item[1])
-    return listed, alphabets[0], all(both)
+    heaviest = heapq.nlargest(n, weights.items(), key=lambda item: item[1])
+    return HeaviestWords(heaviest, alphabets[0], all(both))
 
 
 def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[str, float]]:
@@ -110,7 +121,7 @@ def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[s
     return _gapped_rows(*gapped[0]) if gapped else iter(_spectrum_weights(*spectra[0]).items())
 
 
-def _gapped_rows(quantity: Any, values: np.ndarray) -> Iterator[tuple[str, float]]:
+def _gapped_rows(quantity: HammingQuantity, values: np.ndarray) -> Iterator[tuple[str, float]]:
     """Yield words in alphabetical order, a chunk of numbers decoded at a time."""
     letters = np.frombuffer(quantity.alphabet.letters, dtype=np.uint8)
     powers = len(letters) ** np.arange(quantity.length - 1, -1, -1, dtype=np.int64)
@@ -126,7 +137,9 @@ def _gapped_rows(quantity: Any, values: np.ndarray) -> Iterator[tuple[str, float
             yield word.decode("latin-1"), weight
 
 
-def _spectrum_weights(quantity: Any, sequences: Any, delta: np.ndarray) -> dict[str, float]:
+def _spectrum_weights(
+    quantity: SpectrumQuantity, sequences: Sequences, delta: np.ndarray
+) -> dict[str, float]:
     """Return the weights of the words of a spectrum kernel."""
     kernel = Spectrum(quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands)
     store = WeightStore(kernel)

@@ -12,7 +12,7 @@ of one number per column.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import factorial
@@ -90,7 +90,7 @@ class Term:
         )
 
 
-def terms_of(expression: Expression, sources: list[tuple[int, Any]]) -> list[Term]:
+def terms_of(expression: Expression, sources: Sequence[tuple[int, object]]) -> list[Term]:
     """Return the terms of a kernel.
 
     Parameters
@@ -206,8 +206,7 @@ class Games:
         """Return the contribution of some kernels minus its background mean, (n, outputs)."""
         part = replace(self.model, weights=weights)
         mean = self.weights @ part.contributions_of(self.background, self.n_jobs).sum(axis=2)
-        gain: np.ndarray = part.contributions_of(self.new, self.n_jobs).sum(axis=2) - mean
-        return gain
+        return part.contributions_of(self.new, self.n_jobs).sum(axis=2) - mean
 
     def _add_terms(self, m: int, found: np.ndarray) -> None:
         """Add the values of kernel m to `found`, shape (n, outputs, P)."""
@@ -259,7 +258,8 @@ class Games:
 
     def _add_sum(self, form: Form, coef: np.ndarray, found: np.ndarray) -> None:
         """Add the values of a sum over columns, an additive game."""
-        kind: Any = list(self.model.compiled.listing.layout.sources)[form.source][0]
+        kind, _ = list(self.model.compiled.listing.layout.sources)[form.source]
+        assert isinstance(kind, str)  # a key of SUMS
         owners = self._owners(form.source)
         X, Z, S = self._sides(form.source)
         if kind == "dot":
@@ -285,7 +285,7 @@ class Games:
         sources = [source for source, _ in game.exponents] + [form.source for form in game.forms]
         used = np.unique(np.concatenate([self._owners(source) for source in sources]))
         kinds = [kind for kind, _ in self.model.compiled.listing.layout.sources]
-        fill = _Fill({source: kinds[source] for source in sources}, used, self._owners)
+        fill = _Fill({source: str(kinds[source]) for source in sources}, used, self._owners)
         sides = {source: self._sides(source) for source in set(sources)}
         n, background = self.new.n, self.background.n
         for support in _blocks(coef.shape[1], BLOCK_BYTES // (8 * len(used) * background), 16):
@@ -351,9 +351,16 @@ def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
 
 @dataclass(frozen=True, eq=False)
 class _Fill:
-    """Computes the factor and the summand that each player contributes to a `PowerGame`."""
+    """Computes the factor and the summand that each player contributes to a `PowerGame`.
 
-    kinds: dict[int, Any]
+    Attributes
+    ----------
+    kinds : name of each shared quantity, by its source
+    used : the players that the game reads, shape (k,)
+    owners : function from a source to the player of each of its features
+    """
+
+    kinds: dict[int, str]
     used: np.ndarray
     owners: Callable[[int], np.ndarray]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +34,9 @@ def gapped_words(
     """
     model, output = fitted_model(estimator), output_of(estimator, target)
     found = []
-    for number, quantity, _, first in sources_of(model, HammingQuantity):
-        planes, delta = weighted_terms(model, output, first, len(quantity.values))
+    for source in sources_of(model, HammingQuantity):
+        quantity = source.quantity
+        planes, delta = weighted_terms(model, output, source.first, quantity.planes)
         if not planes.any():
             continue
         letters = len(quantity.alphabet.letters)
@@ -45,10 +46,9 @@ def gapped_words(
                 f"the weights of {letters}^{quantity.length} words would take {size / 2**30:.1f} "
                 "GB; fit with shorter words (l)"
             )
-        table: Any = model.examples.tables[model.examples.sources[number]]
-        side = _core.Side(table.sequences.n)
-        table.add_to(side)
-        each = [[float(value) for value in spectrum(v, letters)] for v in quantity.values]
-        weights = _core.place_weights(quantity.source(), side, delta, -1, planes @ each, 1)
+        eigenvalues = planes @ np.array([spectrum(h, letters) for h in quantity.values], float)
+        weights = _core.place_weights(
+            quantity.source(), source.table.side, delta, -1, eigenvalues, 1
+        )
         found.append((quantity, np.asarray(weights)))
     return found

@@ -17,18 +17,20 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.utils import _safe_indexing
 
-from ..common.numbers import is_whole, thread_count
+from ..common.numbers import as_count
 from ..common.types import Data
-from .bootstrap import Runs, permutation_p_values, run_fits, significant_names
-from .saved_fits import Fit, SavedFits
+from .p_values import permutation_p_values, significant_names
+from .refits import Fit, Refits, Task
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,45 +149,47 @@ def held_out_test(
     >>> held_out_test(model, X, X[:, 1] ** 2, n_permutations=19).significant()
     ['column 1 gamma=0.5']
     """
-    for name, value, least in (("n_permutations", n_permutations, 1), ("folds", folds, 2)):
-        if not is_whole(value) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-    runs = HeldOutRuns(estimator, X, y, None, int(random_state), int(folds))
-    tasks = [("all", 0), *(("permuted", number) for number in range(n_permutations))]
-    folder = None if checkpoint is None else SavedFits(Path(checkpoint), runs.key)
-    fits = run_fits(runs, tasks, folder, thread_count(n_jobs), verbose)
-    statistics = [fit.weights for fit in fits]
+    n_permutations, folds = as_count("n_permutations", n_permutations), as_count("folds", folds, 2)
+    refits = HeldOutFits(estimator, X, y, int(random_state), folds)
+    tasks = [Task("all", 0), *(Task("permuted", number) for number in range(n_permutations))]
+    fits = refits.results(tasks, checkpoint, n_jobs, verbose)
+    statistics = [fit.values for fit in fits]
     return HeldOutTest(fits[0].names, statistics[0], np.array(statistics[1:]))
 
 
 @dataclass(eq=False)
-class HeldOutRuns(Runs):
-    """Estimator, data, seed and folds of all cross-validated fits."""
+class HeldOutFits(Refits):
+    """Cross-validated fits to the targets and to permuted ones.
 
-    folds: int = 3
+    Attributes
+    ----------
+    estimator, X, y, random_state : as in `Refits`
+    folds : int
+    """
+
+    folds: int
 
     @property
-    def key(self) -> str:
-        """Digest of estimator, data, seed and folds."""
-        return f"{super().key} {self.folds} folds"
+    def settings(self) -> object:
+        return f"{self.folds} folds"
 
-    def fit(self, kind: str, number: int) -> Fit:
-        """Return the statistics of one cross-validation."""
+    def fit(self, task: Task) -> Fit:
+        """Return the held-out statistics of one cross-validation."""
         y = np.asarray(self.y)
-        if kind == "permuted":
-            y = y[np.random.default_rng([self.random_state, number]).permutation(self.size)]
+        if task.kind == "permuted":
+            y = y[np.random.default_rng([self.random_state, task.number]).permutation(self.size)]
         splitter = StratifiedKFold if is_classifier(self.estimator) else KFold
         split = splitter(self.folds, shuffle=True, random_state=self.random_state)
         parts = []
         for train, test in split.split(np.zeros(self.size), y):
-            fitted: Any = clone(self.estimator)
+            fitted: FittedEstimator = clone(self.estimator)
             fitted.fit(_safe_indexing(self.X, train), y[train])
             added = fitted.contributions(_safe_indexing(self.X, test))
             parts.append(agreement(fitted, y[test], added))
         return Fit(studentized(np.concatenate(parts)), tuple(fitted.kernel_names_))
 
 
-def agreement(fitted: object, y: np.ndarray, added: np.ndarray) -> np.ndarray:
+def agreement(fitted: FittedEstimator, y: np.ndarray, added: np.ndarray) -> np.ndarray:
     """Return centred targets times centred contributions, shape (n, M) or (n, outputs, M).
 
     Parameters
@@ -201,7 +205,7 @@ def agreement(fitted: object, y: np.ndarray, added: np.ndarray) -> np.ndarray:
     return products if added.ndim == 3 else products[:, 0]
 
 
-def _coded(fitted: Any, y: np.ndarray) -> np.ndarray:
+def _coded(fitted: FittedEstimator, y: np.ndarray) -> np.ndarray:
     """Return 1 for examples of the class of each output and 0 for others, shape (n, outputs)."""
     if getattr(fitted, "multi_class_", "ovr") == "ovo":
         raise ValueError(
@@ -209,12 +213,10 @@ def _coded(fitted: Any, y: np.ndarray) -> np.ndarray:
             "multi_class='ovr' to it"
         )
     classes = fitted.classes_[1:] if len(fitted.classes_) == 2 else fitted.classes_
-    coded: np.ndarray = (y[:, None] == classes).astype(float)
-    return coded
+    return (y[:, None] == classes).astype(float)
 
 
 def studentized(products: np.ndarray) -> np.ndarray:
     """Return the sum over examples divided by the root of the sum of squares, 0 where that is 0."""
     size = np.sqrt((products**2).sum(axis=0))
-    ratio: np.ndarray = products.sum(axis=0) / np.where(size > 0, size, 1.0)
-    return ratio
+    return products.sum(axis=0) / np.where(size > 0, size, 1.0)

@@ -51,8 +51,7 @@ class Importance:
         """
         shorter = np.full_like(self.S, 0.0)
         shorter[1:, :-1] = np.fmax(self.S[:-1, :-1], self.S[:-1, 1:])
-        gain: np.ndarray = np.maximum(self.S - shorter, 0.0)
-        return gain
+        return np.maximum(self.S - shorter, 0.0)
 
     @property
     def lengths(self) -> np.ndarray:
@@ -108,7 +107,7 @@ def importance(
             f"{len(words.alphabet.letters)} letters and {words.length} positions; use a smaller "
             "max_k"
         )
-    return all_importances(WordTables(words, max_k, 0, words.length, background, n_jobs), max_k)
+    return all_importances(WordTables(words, max_k, None, background, n_jobs), max_k)
 
 
 def all_importances(tables: WordTables, max_k: int) -> Importance:

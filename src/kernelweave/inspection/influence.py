@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.numbers import is_whole, thread_count
-from ..estimators.validation import check_examples
-from ..model.kernel_values import kernel_values, read_present
+from ..common.numbers import as_count, thread_count
+from ..common.types import Data
+from ..model.kernel_values import kernel_values
 from ..model.model import Model
-from .words import fitted_model, output_of
+from .combined_kernel import read_examples
+from .words import best_estimator, fitted_model, output_of
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,12 @@ class InfluentialExamples:
 
 
 def influential_examples(
-    model: Any, X: Any, k: int = 10, *, target: Any = None, n_jobs: int | None = None
+    model: FittedEstimator,
+    X: Data,
+    k: int = 10,
+    *,
+    target: object = None,
+    n_jobs: int | None = None,
 ) -> InfluentialExamples:
     """Return the training examples that contribute most to each decision value.
 
@@ -90,21 +99,18 @@ def influential_examples(
     >>> influential_examples(model, X[:3], k=5).contributions.shape
     (3, 5)
     """
-    if not is_whole(k) or k < 1:
-        raise ValueError(f"k must be an integer >= 1, got {k!r}")
+    k = as_count("k", k)
     fitted, output = fitted_model(model), output_of(model, target)
-    estimator = getattr(model, "best_estimator_", model)
-    X = check_examples(estimator, X, reset=False)
-    rows = _rows_of_support(fitted)
-    threads = thread_count(n_jobs)
-    values = kernel_values(fitted, output, read_present(fitted, X, threads), threads)
+    estimator = best_estimator(model)
+    rows, threads = _rows_of_support(fitted), thread_count(n_jobs)
+    values = kernel_values(fitted, output, read_examples(model, X, threads), threads)
     parts = values * fitted.coef[output]
     merged = fitted.coef[output, rows]
     share = np.divide(  # fraction of the coefficient of the merged example
         estimator.dual_coef_[output], merged, out=np.zeros(len(rows)), where=merged != 0
     )
     intercept = float(fitted.intercept[output])
-    return _largest(parts[:, rows] * share, estimator.support_, int(k), intercept)
+    return _largest(parts[:, rows] * share, estimator.support_, k, intercept)
 
 
 def _rows_of_support(model: Model) -> np.ndarray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.decomposition import KernelPCA
@@ -56,10 +54,10 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         n_components: int = 2,
         *,
-        target: Any = None,
+        target: object = None,
         n_jobs: int | None = None,
     ):
         self.estimator = estimator
@@ -128,5 +126,4 @@ class MKLKernelPCA(TransformerMixin, BaseEstimator):
             compiled = fitted_model(self.estimator_).compiled
             new = read_examples(self.estimator_, X, threads)
             kernel = combined_values(compiled, self._weights, new, self._examples, threads)
-        coordinates: np.ndarray = self._pca.transform(kernel)
-        return coordinates
+        return self._pca.transform(kernel)

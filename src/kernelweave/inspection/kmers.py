@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..common.numbers import is_whole
+from ..common.numbers import as_count, is_whole
 from ..sequences.alphabets import Alphabet
-from .counted_kmers import top_counted, word_at
+from .counted_kmers import heaviest_words, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words
 
@@ -78,15 +78,8 @@ class KmerWeights:
         -------
         list of (k-mer, 0-based position, weight)
         """
-        n = _count(n)
-        values = self.W.T.ravel()
-        largest = np.argpartition(-values, min(n, values.size) - 1)[:n]
-        largest = largest[np.argsort(-values[largest], kind="stable")]
-        return [self._named(index, values[index]) for index in largest.tolist()]
-
-    def _named(self, index: int, value: float) -> tuple[str, int, float]:
-        position, word = divmod(index, len(self.W))
-        return word_at(self.alphabet, self.k, word), int(self.positions[position]), float(value)
+        by_position = zip(self.positions.tolist(), self.W.T, strict=True)
+        return largest(by_position, as_count("n", n), self.k, self.alphabet)
 
 
 def kmer_weights(
@@ -149,7 +142,7 @@ def kmer_weights(
             f"{size / 2**30:.1f} GB; top_kmers(model, n, k={k}) finds the largest weights without "
             "it, or take a smaller k or some positions=(start, stop)"
         )
-    return all_weights(WordTables(words, k, start, stop, background, n_jobs), k)
+    return all_weights(WordTables(words, k, (start, stop), background, n_jobs), k)
 
 
 def all_weights(tables: WordTables, k: int) -> KmerWeights:
@@ -176,10 +169,8 @@ def poim(
     model : fitted estimator
     k : int
         Number of letters.
-    background : as for `kmer_weights`
-    positions : as for `kmer_weights`
-    target : as for `kmer_weights`
-    n_jobs : int or None
+    background, positions, target, n_jobs
+        As for `kmer_weights`.
 
     Returns
     -------
@@ -250,9 +241,9 @@ def top_kmers(
     >>> sorted((kmer, position) for kmer, position, weight in top_kmers(model, 2, k=7))
     [('AGTAGTG', 30), ('GATTACA', 10)]
     """
-    n = _count(n)
+    n = as_count("n", n)
     if k is None:
-        return top_counted(model, n, target)
+        return list(heaviest_words(model, n, target).weights)
     words = positional_words(model, target)
     k = checked_k(words, k)
     return largest(_by_position(words, k, background, n_jobs), n, k, words.alphabet)
@@ -260,8 +251,19 @@ def top_kmers(
 
 def largest(
     weights: Iterable[tuple[int, np.ndarray]], n: int, k: int, alphabet: Alphabet
-) -> list[tuple[Any, ...]]:
-    """Return the n largest weights, given position by position, as (k-mer, position, weight)."""
+) -> list[tuple[str, int, float]]:
+    """Return the n largest weights of k-mers, given for one position after the other.
+
+    Parameters
+    ----------
+    weights : iterable of (position, weights of all k-mers there)
+    n, k : int
+    alphabet : Alphabet
+
+    Returns
+    -------
+    list of (k-mer, position, weight), largest weight first
+    """
     best: list[tuple[float, int, int]] = []
     for p, values in weights:
         some = np.argpartition(-values, min(n, len(values)) - 1)[:n]
@@ -284,10 +286,12 @@ def _by_position(
     step = room - k + 1
     for start in range(0, words.length - k + 1, step):
         stop = min(words.length, start + step + k - 1)
-        yield from WordTables(words, k, start, stop, background, n_jobs).by_position(k)
+        yield from WordTables(words, k, (start, stop), background, n_jobs).by_position(k)
 
 
-def _checked_positions(words: PositionalWords, positions: Any, k: int) -> tuple[int, int]:
+def _checked_positions(
+    words: PositionalWords, positions: tuple[int, int] | None, k: int
+) -> tuple[int, int]:
     if positions is None:
         return 0, words.length
     start, stop = positions
@@ -297,12 +301,6 @@ def _checked_positions(words: PositionalWords, positions: Any, k: int) -> tuple[
             f"{words.length}, the length of the sequences, got {positions!r}"
         )
     return int(start), int(stop)
-
-
-def _count(n: int) -> int:
-    if not is_whole(n) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
-    return int(n)
 
 
 @lru_cache(maxsize=4)

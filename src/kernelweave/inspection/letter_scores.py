@@ -11,7 +11,7 @@ import numpy as np
 from ..common.types import Data
 from ..model.model import Model
 from .word_scores import UNKNOWN, KernelSum, TableOfSequences, coded, word_scores
-from .words import fitted_model, output_of, terms_of
+from .words import fitted_model, output_of, plane_terms
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -52,8 +52,7 @@ class LetterScores:
 
         Those of a sequence sum to its decision value minus the intercept.
         """
-        contributions: np.ndarray = self.one_hot * self.hypothetical
-        return contributions
+        return self.one_hot * self.hypothetical
 
     def save(self, sequences: str | os.PathLike[str], scores: str | os.PathLike[str]) -> None:
         """Write the two ``.npz`` files that TF-MoDISco reads.
@@ -136,7 +135,7 @@ def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.nd
     parts: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
     for m in np.flatnonzero(theta):
         expression = listing.expressions[m]
-        terms = terms_of(expression)
+        terms = plane_terms(expression)
         if terms is None or any(step[0] == "center" for step in expression):
             raise ValueError(
                 "model: letter scores need decision values that are sums over words; exponentials, "

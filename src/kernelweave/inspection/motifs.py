@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..common.numbers import is_whole
-from ..sequences.alphabets import Alphabet
-from .counted_kmers import heavy_words
+from ..common.numbers import as_count
+from .counted_kmers import HeaviestWords, heaviest_words
 from .kmers import top_kmers
 from .words import positional_words
 
@@ -87,8 +86,7 @@ class Motif:
     @property
     def heights(self) -> np.ndarray:
         """Heights of the letters of a logo in bits, shape (letters, width)."""
-        heights: np.ndarray = self.probabilities * self.information
-        return heights
+        return self.probabilities * self.information
 
 
 def information(probabilities: np.ndarray) -> np.ndarray:
@@ -99,8 +97,7 @@ def information(probabilities: np.ndarray) -> np.ndarray:
     probabilities : ndarray of shape (letters, width)
     """
     logs = np.log2(np.where(probabilities > 0, probabilities, 1.0))
-    bits: np.ndarray = np.log2(len(probabilities)) + (probabilities * logs).sum(axis=0)
-    return bits
+    return np.log2(len(probabilities)) + (probabilities * logs).sum(axis=0)
 
 
 def motifs(
@@ -144,14 +141,12 @@ def motifs(
     >>> motifs(model, 1)[0].consensus in ("GATTACCA", "TGGTAATC")
     True
     """
-    if not is_whole(n) or n < 1:
-        raise ValueError(f"n must be an integer >= 1, got {n!r}")
-    weighted, alphabet, both_strands = _weighted_words(model, int(words), target)
-    clusters = _clusters(weighted, alphabet, both_strands, n)
-    total = sum(weight for _, weight in weighted)
-    letters = alphabet.letters.decode("latin-1")
+    n = as_count("n", n)
+    heaviest = _positive_words(model, as_count("words", words), target)
+    total = sum(weight for _, weight in heaviest.weights)
+    letters = heaviest.alphabet.letters.decode("latin-1")
     found = []
-    for members, probabilities in clusters:
+    for members, probabilities in _clusters(heaviest, n):
         members.sort(key=lambda pair: -pair[1])
         share = sum(weight for _, weight in members) / total
         found.append(Motif("", letters, probabilities, share, members))
@@ -162,21 +157,19 @@ def motifs(
     ]
 
 
-def _weighted_words(
-    model: FittedEstimator, count: int, target: object
-) -> tuple[list[tuple[str, float]], Alphabet, bool]:
-    """Return the words of largest positive weight, their alphabet, and whether strands merge."""
+def _positive_words(model: FittedEstimator, count: int, target: object) -> HeaviestWords:
+    """Return the words of largest positive weight."""
     try:
         positional = positional_words(model, target)
     except ValueError:
-        found, alphabet, both_strands = heavy_words(model, count, target)
+        found = heaviest_words(model, count, target)
     else:
         k = min(LONGEST, positional.degree)
         best: dict[str, float] = {}
         for word, _, weight in top_kmers(model, count, k=k, target=target):
             best.setdefault(word, weight)
-        found, alphabet, both_strands = list(best.items()), positional.alphabet, False
-    return [(word, weight) for word, weight in found if weight > 0], alphabet, both_strands
+        found = HeaviestWords(list(best.items()), positional.alphabet, both_strands=False)
+    return found._replace(weights=[(word, weight) for word, weight in found.weights if weight > 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,28 +183,33 @@ class _Words:
     weights : ndarray of shape (n,)
     letters : int
         Number of letters of the alphabet.
+    partner : ndarray of shape (letters,), or None
+        Code of the complement of each letter; None for one direction.
     """
 
     reads: np.ndarray
     weights: np.ndarray
     letters: int
+    partner: np.ndarray | None
 
     @classmethod
-    def of(
-        cls, weighted: list[tuple[str, float]], alphabet: Alphabet, both_strands: bool
-    ) -> _Words:
-        letters, longest = len(alphabet.letters), max(len(word) for word, _ in weighted)
-        reads = np.full((1 + both_strands, len(weighted), longest), letters, dtype=np.int64)
-        for i, (word, _) in enumerate(weighted):
-            codes = np.frombuffer(word.encode("latin-1").translate(alphabet.codes), np.uint8)
+    def of(cls, heaviest: HeaviestWords) -> _Words:
+        alphabet, letters = heaviest.alphabet, len(heaviest.alphabet.letters)
+        partner = None
+        if heaviest.both_strands:
+            partner = np.frombuffer(alphabet.strand_codes, dtype=np.uint8)[:letters]
+        words = [word.encode("latin-1").translate(alphabet.codes) for word, _ in heaviest.weights]
+        directions, longest = 1 if partner is None else 2, max(map(len, words))
+        reads = np.full((directions, len(words), longest), letters, dtype=np.int64)
+        for i, word in enumerate(words):
+            codes = np.frombuffer(word, np.uint8)
             reads[0, i, : len(codes)] = codes
-            if both_strands:
-                partner = np.frombuffer(alphabet.strand_codes, dtype=np.uint8)
+            if partner is not None:
                 reads[1, i, : len(codes)] = partner[codes[::-1]]
-        weights = np.array([weight for _, weight in weighted])
+        weights = np.array([weight for _, weight in heaviest.weights])
         # Relative to the lightest word, so that the general level of the weights does not count.
         excess = weights - weights.min() + 1e-3 * weights.max()
-        return cls(reads, excess, letters)
+        return cls(reads, excess, letters, partner)
 
     @property
     def width(self) -> int:
@@ -278,14 +276,12 @@ class _Placed:
     flips: np.ndarray
 
 
-def _clusters(
-    weighted: list[tuple[str, float]], alphabet: Alphabet, both_strands: bool, n: int
-) -> list[tuple[list[tuple[str, float]], np.ndarray]]:
+def _clusters(heaviest: HeaviestWords, n: int) -> list[tuple[list[tuple[str, float]], np.ndarray]]:
     """Return the words and the trimmed matrix, shape (letters, width), of each motif."""
-    if not weighted:
+    if not heaviest.weights:
         return []
-    words = _Words.of(weighted, alphabet, both_strands)
-    left = np.ones(len(weighted), dtype=bool)
+    words = _Words.of(heaviest)
+    left = np.ones(len(heaviest.weights), dtype=bool)
     counts: list[np.ndarray] = []
     members: list[np.ndarray] = []
     while left.any() and len(counts) < 4 * n:
@@ -300,21 +296,21 @@ def _clusters(
             counts.append(matrix)
             members.append(placed.index)
     found = []
-    for matrix, chosen in _merge(counts, members, alphabet, both_strands):
+    for matrix, chosen in _merge(counts, members, words.partner):
         trimmed = _trimmed(matrix, words.weights[chosen].sum())
         if trimmed is not None:
-            found.append(([weighted[i] for i in chosen.tolist()], trimmed))
+            found.append(([heaviest.weights[i] for i in chosen.tolist()], trimmed))
     return found
 
 
 def _merge(
-    counts: list[np.ndarray], members: list[np.ndarray], alphabet: Alphabet, both_strands: bool
+    counts: list[np.ndarray], members: list[np.ndarray], partner: np.ndarray | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return counts and words of motifs, with motifs that correlate under a shift merged."""
     merged: list[tuple[np.ndarray, np.ndarray]] = []
     for matrix, chosen in zip(counts, members, strict=True):
         for k, (other, others) in enumerate(merged):
-            if (moved := _best_shift(other, matrix, alphabet, both_strands)) is not None:
+            if (moved := _best_shift(other, matrix, partner)) is not None:
                 merged[k] = (other + moved, np.concatenate([others, chosen]))
                 break
         else:
@@ -323,13 +319,12 @@ def _merge(
 
 
 def _best_shift(
-    one: np.ndarray, other: np.ndarray, alphabet: Alphabet, both_strands: bool
+    one: np.ndarray, other: np.ndarray, partner: np.ndarray | None
 ) -> np.ndarray | None:
     """Return a count matrix moved onto another one, None if they do not correlate."""
     best: tuple[float, np.ndarray | None] = (SAME, None)
     reads = [other]
-    if both_strands:
-        partner = np.frombuffer(alphabet.strand_codes, dtype=np.uint8)[: len(other)]
+    if partner is not None:
         reads.append(other[partner, ::-1])
     half = one.shape[1] // 2
     for read in reads:
@@ -355,5 +350,4 @@ def _trimmed(counts: np.ndarray, total: float) -> np.ndarray | None:
     informative = np.flatnonzero(information(probabilities) >= MIN_BITS)
     if not len(informative) or informative[-1] - informative[0] + 1 < MIN_WIDTH:
         return None
-    trimmed: np.ndarray = probabilities[:, informative[0] : informative[-1] + 1]
-    return trimmed
+    return probabilities[:, informative[0] : informative[-1] + 1]

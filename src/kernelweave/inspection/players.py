@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..kernels.compile.examples import Examples, columns_of
+from ..common.types import Tabular
+from ..kernels.compile.examples import Examples, View, columns_of
 from ..kernels.compile.program import CompiledKernels
 from ..kernels.data.columns import Columns
 from ..kernels.data.encoding import Encoded
@@ -34,7 +35,7 @@ class Players:
     columns: tuple[tuple[Column, ...], ...]
 
     @classmethod
-    def of(cls, compiled: CompiledKernels, X: Any) -> Players:
+    def of(cls, compiled: CompiledKernels, X: Tabular) -> Players:
         """Return one player per column of X; of `Views`, per column that some kernel reads."""
         if isinstance(X, Views):
             found = _columns_read(compiled)
@@ -80,7 +81,7 @@ class Players:
             raise ValueError(f"groups: there is no column {member!r}; X has {len(self.names)}")
         return int(member)
 
-    def owners(self, view: Any) -> np.ndarray | None:
+    def owners(self, view: View) -> np.ndarray | None:
         """Return the player of each feature of a view's table, shape (d,).
 
         None if features cannot be assigned to single columns. A view of a single column (such as
@@ -97,7 +98,7 @@ class Players:
             return positions
         return None
 
-    def reading(self, view: Any) -> set[int] | None:
+    def reading(self, view: View) -> set[int] | None:
         """Return the players that a view reads; None for views without columns."""
         columns = columns_of(view)
         return None if columns is None else set(self._positions(columns).tolist())
@@ -106,7 +107,7 @@ class Players:
         player = {one: k for k, several in enumerate(self.columns) for one in several}
         return np.array([player[columns.view, index] for index in columns.indices])
 
-    def values(self, X: Any) -> np.ndarray:
+    def values(self, X: Tabular) -> np.ndarray:
         """Return the value of each player's column in X, shape (n, P); NaN for a group."""
         found = [
             _values(X, *several[0]) if len(several) == 1 else np.full(X.shape[0], np.nan)
@@ -119,10 +120,8 @@ def vectors(examples: Examples, source: int) -> np.ndarray | None:
     """Return the vectors that a source reads, shape (n, d); None if its table has no vectors."""
     table: object = examples.tables[examples.sources[source]]
     if hasattr(table, "to_csr"):
-        dense: np.ndarray = table.to_csr().toarray()
-        return dense
-    values: np.ndarray | None = getattr(table, "values", None)
-    return values
+        return table.to_csr().toarray()
+    return getattr(table, "values", None)
 
 
 def _columns_read(compiled: CompiledKernels) -> list[Column]:
@@ -153,6 +152,5 @@ def _default_name(one: Column) -> str:
 def _values(X: Any, view: str | None, index: int) -> np.ndarray:
     table = X if view is None else as_view(X[view])
     if sp.issparse(table):
-        dense: np.ndarray = table[:, [index]].toarray().ravel()
-        return dense
+        return table[:, [index]].toarray().ravel()
     return np.asarray(column(table, index))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
-from ..common.numbers import is_whole, thread_count
+from ..common.numbers import as_count, thread_count
 from ..common.types import Data
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Dense, Examples, Reading, Sparse
@@ -22,7 +22,7 @@ from ..model.weights import output_names
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
-from .words import fitted_model
+from .words import best_estimator, fitted_model
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -112,13 +112,11 @@ weighted by k-means>
                 "decision function for each"
             )
         at = list(self.output_names).index(output)
-        return ShapleyValues(
-            self.values[:, :, at],
-            self.base_values[:, at],
-            self.data,
-            self.feature_names,
-            self.by,
-            self.background,
+        return replace(
+            self,
+            values=self.values[:, :, at],
+            base_values=self.base_values[:, at],
+            output_names=None,
         )
 
     def mean_abs(self, output: object = None) -> Any:
@@ -158,7 +156,7 @@ weighted by k-means>
 
 
 def shapley(
-    model: Any,
+    model: FittedEstimator,
     X: Data,
     background: object = None,
     *,
@@ -222,9 +220,9 @@ def shapley(
         raise ValueError(f"by must be one of {list(BY)}, got {by!r}")
     if groups is not None and by != "feature":
         raise ValueError(f'groups: columns are grouped with by="feature" only, not by={by!r}')
-    if n_background is not None and (not is_whole(n_background) or n_background < 1):
-        raise ValueError(f"n_background must be an integer >= 1 or None, got {n_background!r}")
-    fitted, estimator = fitted_model(model), getattr(model, "best_estimator_", model)
+    if n_background is not None:
+        n_background = as_count("n_background", n_background)
+    fitted, estimator = fitted_model(model), best_estimator(model)
     threads = thread_count(n_jobs)
     if not isinstance(estimator, Model):
         X = check_examples(estimator, X, reset=False)
@@ -232,34 +230,42 @@ def shapley(
             background = check_examples(estimator, background, reset=False)
     outputs = _output_names(estimator, fitted)
     if by == "feature" and _reads_sequences(fitted):
-        return _of_letters(estimator, fitted, X, background, outputs)
-    if by != "feature":
+        found = _of_letters(estimator, fitted, X, background, outputs)
+    elif by != "feature":
         found = _of_kernels(fitted, X, background, by, threads)
     else:
         found = _of_columns(fitted, X, background, groups, n_background, threads)
-    return _shaped(*found, by=by, outputs=outputs)
+    return found.arranged(by, outputs)
 
 
-Parts = tuple[np.ndarray, np.ndarray, "np.ndarray | None", tuple[str, ...], str]
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Shapley values of all decision functions.
 
+    Attributes
+    ----------
+    values : array of shape (n, outputs, P)
+    base : array of shape (outputs,)
+    data : array of shape (n, P), or None
+    names : tuple of P strings
+    background : str
+        Description of the background.
+    """
 
-def _shaped(
-    values: np.ndarray,
-    base: np.ndarray,
-    data: np.ndarray | None,
-    names: tuple[str, ...],
-    background: str,
-    *,
-    by: str,
-    outputs: tuple[object, ...] | None,
-) -> ShapleyValues:
-    """Return values, shape (n, outputs, P), and base values, (outputs,), as a result."""
-    bases = np.tile(base, (len(values), 1))
-    if outputs is None:
-        values, bases = values[:, 0], bases[:, 0]
-    else:
-        values = np.ascontiguousarray(values.transpose(0, 2, 1))
-    return ShapleyValues(values, bases, data, names, by, background, outputs)
+    values: np.ndarray
+    base: np.ndarray
+    data: np.ndarray | None
+    names: tuple[str, ...]
+    background: str
+
+    def arranged(self, by: str, outputs: tuple[object, ...] | None) -> ShapleyValues:
+        """Return the result for users; without an axis of outputs if `outputs` is None."""
+        values, bases = self.values, np.tile(self.base, (len(self.values), 1))
+        if outputs is None:
+            values, bases = values[:, 0], bases[:, 0]
+        else:
+            values = np.ascontiguousarray(values.transpose(0, 2, 1))
+        return ShapleyValues(values, bases, self.data, self.names, by, self.background, outputs)
 
 
 def _output_names(estimator: FittedEstimator, model: Model) -> tuple[object, ...] | None:
@@ -279,7 +285,7 @@ def _of_letters(
     X: Data,
     background: object,
     outputs: tuple[object, ...] | None,
-) -> ShapleyValues:
+) -> _Values:
     """Return Shapley values of the positions of sequences: the scores of their letters."""
     if background is not None:
         raise ValueError(
@@ -290,11 +296,10 @@ def _of_letters(
     scores = [letter_scores(estimator, X, target=one).contributions.sum(axis=1) for one in targets]
     values = np.stack(scores, axis=1)
     names = tuple(f"position {k}" for k in range(values.shape[2]))
-    where = "a sequence without matching words"
-    return _shaped(values, model.intercept, None, names, where, by="feature", outputs=outputs)
+    return _Values(values, model.intercept, None, names, "a sequence without matching words")
 
 
-def _of_kernels(model: Model, X: Data, background: object, by: str, n_jobs: int) -> Parts:
+def _of_kernels(model: Model, X: Data, background: object, by: str, n_jobs: int) -> _Values:
     """Return contributions of kernels or views minus their means over the background."""
     values = model.contributions(X, n_jobs=n_jobs)
     if background is not None:
@@ -311,7 +316,7 @@ def _of_kernels(model: Model, X: Data, background: object, by: str, n_jobs: int)
         values = sum_of_views(values, model.compiled.views)
         first = np.unique(view_numbers(model.compiled.views), return_index=True)[1]
         names = tuple(model.compiled.views[k] for k in first)
-    return values, base, None, names, where
+    return _Values(values, base, None, names, where)
 
 
 def _of_columns(
@@ -321,7 +326,7 @@ def _of_columns(
     groups: Mapping[str, Sequence[int | str]] | None,
     n_background: int | None,
     n_jobs: int,
-) -> Parts:
+) -> _Values:
     """Return Shapley values over columns."""
     with single_threaded_blas():
         new = _read(model, X, "X", n_jobs)
@@ -345,7 +350,7 @@ def _of_columns(
             players = players.grouped(groups)
         values = Games(model, players, new, rows, weights, n_jobs).values()
         base = weights @ (model.contributions_of(rows, n_jobs).sum(axis=2)) + model.intercept
-    return values, base, players.values(columns), players.names, where
+    return _Values(values, base, players.values(columns), players.names, where)
 
 
 def _read(model: Model, X: Data, name: str, n_jobs: int) -> Examples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..common.numbers import is_whole
+from ..common.numbers import as_count
 from ..common.types import Data
 from ..sequences import Sequences, as_sequences
 
@@ -90,8 +90,7 @@ def variant_effects(
     True
     """
     check_is_fitted(model)
-    if not is_whole(indels) or indels < 0:
-        raise ValueError(f"indels must be an integer >= 0, got {indels!r}")
+    indels = as_count("indels", indels, 0)
     sequences = as_sequences(X, alphabet)
     letters = sequences.alphabet.letters.decode("latin-1")
     shape = (sequences.n, len(letters), int(sequences.lengths.max()))

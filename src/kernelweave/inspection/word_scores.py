@@ -89,9 +89,7 @@ def _hamming(
     codes = coded(new.sequences)
     scores = np.zeros((len(codes), letters, codes.shape[1]))
     weights = _position_weights(quantity, new.sequences, codes.shape[1])
-    side = _core.Side(total.table.sequences.n)
-    total.table.add_to(side)
-    source = quantity.source()
+    side, source = total.table.side, quantity.source()
     shared = [
         tuple(value / (length - m) for m, value in enumerate(h[:-1])) for h in quantity.values
     ]
@@ -143,9 +141,7 @@ def _nearer(values: Values) -> Values:
 
 def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
     """Return the eigenvalues of a weighted sum of kernels that count mismatches."""
-    each = [[float(value) for value in spectrum(values, letters)] for values in members]
-    eigenvalues: np.ndarray = planes @ np.array(each)
-    return eigenvalues
+    return planes @ np.array([spectrum(h, letters) for h in members], float)
 
 
 def _words(
@@ -166,8 +162,7 @@ def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: in
     peak, half_life = quantity.centre
     counts = sequences.lengths[:, None] - quantity.length + 1
     away = np.abs(counts // 2 - np.arange(width))
-    weights: np.ndarray = np.minimum(peak, np.floor(peak * 2.0 ** (-away / half_life) + 1))
-    return weights
+    return np.minimum(peak, np.floor(peak * 2.0 ** (-away / half_life) + 1))
 
 
 @word_scores.register
@@ -193,8 +188,7 @@ def _spectrum(
 
 def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return the scores of the actual letters, 0 for others, shape (n, letters, L)."""
-    own: np.ndarray = scores * (codes[:, None, :] == np.arange(scores.shape[1])[None, :, None])
-    return own
+    return scores * (codes[:, None, :] == np.arange(scores.shape[1])[None, :, None])
 
 
 def _weighted_words(
@@ -202,9 +196,7 @@ def _weighted_words(
 ) -> list[tuple[int, bytes, float]]:
     """Return the words of a sum as (start, letter codes, weight)."""
     store = _core.Store(quantity.source(), int(table.sequences.lengths.sum()))
-    side = _core.Side(table.sequences.n)
-    table.add_to(side)
-    store.add(side, coef)
+    store.add(table.side, coef)
     return store.items()
 
 
@@ -238,14 +230,24 @@ def _around(weights: np.ndarray) -> np.ndarray:
         letters = before + behind + 1
         if letters <= degree:
             each[before:, before, behind] = weights[: length - before, letters - 1] / letters
-    around: np.ndarray = each.cumsum(axis=1).cumsum(axis=2)
-    return around
+    return each.cumsum(axis=1).cumsum(axis=2)
 
 
 def _at_positions(
     around: np.ndarray, support: np.ndarray, coef: np.ndarray, x: np.ndarray, letters: int
 ) -> np.ndarray:
-    """Return hypothetical scores of one sequence, shape (letters, length)."""
+    """Return hypothetical scores of one sequence, shape (letters, length).
+
+    Parameters
+    ----------
+    around : array of shape (length, degree, degree)
+        Result of `_around`.
+    support : codes of the support vectors, shape (n_support, length)
+    coef : array of shape (n_support,)
+    x : codes of the sequence, shape (length,)
+    letters : int
+        Size of the alphabet.
+    """
     length, degree, _ = around.shape
     agrees = (support == x) & (x != UNKNOWN)
     before, behind = _runs(agrees, degree - 1), _runs(agrees[:, ::-1], degree - 1)[:, ::-1]

@@ -15,7 +15,7 @@ MOST_BYTES = 2**30  # largest array of weights or tables
 
 
 class WordTables:
-    """Weights of words of up to `longest` letters at the positions [start, stop).
+    """Weights of words of up to `longest` letters at a range of positions.
 
     One pass over the support vectors builds the tables; they then give the weights of k-mers of all
     lengths up to `longest`.
@@ -26,8 +26,8 @@ class WordTables:
         Weights of words by position of a model.
     longest : int
         Number of letters of the longest words.
-    start, stop : int
-        Range of positions.
+    positions : (start, stop), optional
+        Range of positions; all by default.
     background : array of shape (letters,), optional
         Probability of each letter outside a k-mer; uniform by default.
     n_jobs : int, optional
@@ -38,12 +38,12 @@ class WordTables:
         self,
         words: PositionalWords,
         longest: int,
-        start: int,
-        stop: int,
+        positions: tuple[int, int] | None = None,
         background: object = None,
         n_jobs: int | None = None,
     ):
-        self.words, self.start, self.stop = words, start, stop
+        self.words = words
+        self.start, self.stop = positions or (0, words.length)
         # Words longer than the degree have no weight themselves, but the shorter words in them do.
         longer = max(0, longest - words.degree)
         weights = np.pad(words.weights, [(0, 0), (0, 0), (0, longer)])
@@ -55,8 +55,8 @@ class WordTables:
             list(words.shifts),
             self.chances,
             longest,
-            start,
-            stop,
+            self.start,
+            self.stop,
             thread_count(n_jobs),
         )
 
@@ -83,8 +83,7 @@ def chances_of(alphabet: Alphabet, background: object) -> np.ndarray:
             f"background must be {letters} probabilities that sum to 1, for the letters "
             f"{alphabet.letters.decode('latin-1')}, got {background!r}"
         )
-    scaled: np.ndarray = chances / chances.sum()
-    return scaled
+    return chances / chances.sum()
 
 
 def checked_k(words: PositionalWords, k: int) -> int:

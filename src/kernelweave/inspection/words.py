@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels.compile.program import Expression
+from ..kernels.compile.examples import View
+from ..kernels.compile.program import READING, Expression
 from ..kernels.string.spectrum import SpectrumQuantity
-from ..kernels.string.string_columns import Strings, Texts
+from ..kernels.string.string_columns import PlaneTable, SequenceTable
 from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
 from ..model.weights import output_names
@@ -29,9 +30,21 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
+Q = TypeVar("Q")  # type of a quantity
+
+
 @dataclass(frozen=True)
-class Term:
-    """A term of a kernel: a factor, times a value for a pair of examples, normalised."""
+class PlaneTerm:
+    """A term of a kernel: factor * (plane of a shared quantity) * (normalisation factors).
+
+    Attributes
+    ----------
+    plane : int
+        Number of the plane, one value for each pair of sequences.
+    factor : float
+    slots : tuple of int
+        Indices of the normalisation factors among the vectors of the examples.
+    """
 
     plane: int
     factor: float
@@ -75,16 +88,16 @@ class PositionalWords:
         return int(self.weights.shape[2])
 
 
-def terms_of(expression: Expression) -> list[Term] | None:
+def plane_terms(expression: Expression) -> list[PlaneTerm] | None:
     """Return the terms whose sum is the kernel; None if the kernel is not such a sum."""
-    stack: list[list[Term]] = []
+    stack: list[list[PlaneTerm]] = []
     for name, *arguments in expression:
         if name == "copy":
-            stack.append([Term(arguments[0], 1.0)])
+            stack.append([PlaneTerm(arguments[0], 1.0)])
         elif name == "scale":
-            stack[-1] = [Term(t.plane, t.factor * arguments[0], t.slots) for t in stack[-1]]
+            stack[-1] = [PlaneTerm(t.plane, t.factor * arguments[0], t.slots) for t in stack[-1]]
         elif name == "unit":
-            stack[-1] = [Term(t.plane, t.factor, (*t.slots, arguments[0])) for t in stack[-1]]
+            stack[-1] = [PlaneTerm(t.plane, t.factor, (*t.slots, arguments[0])) for t in stack[-1]]
         elif name == "center":  # adds a constant if the coefficients sum to 0
             pass
         elif name == "add":
@@ -101,11 +114,16 @@ def fitted_model(estimator: FittedEstimator) -> Model:
         return estimator
     if isinstance(estimator, BaseEstimator):
         check_is_fitted(estimator)
-        estimator = getattr(estimator, "best_estimator_", estimator)
+        estimator = best_estimator(estimator)
     model = getattr(estimator, "_model", None)
     if not isinstance(model, Model):
         raise TypeError(f"model must be a fitted estimator, got {type(estimator).__name__}")
     return model
+
+
+def best_estimator(estimator: FittedEstimator) -> FittedEstimator:
+    """Return the best estimator of a search; other estimators are returned unchanged."""
+    return estimator.best_estimator_ if hasattr(estimator, "best_estimator_") else estimator
 
 
 def output_of(estimator: FittedEstimator, target: object) -> int:
@@ -119,13 +137,36 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
     return classes.index(target)
 
 
-def sources_of(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
-    """Yield index, quantity, view and first plane of the sources of one kind."""
-    for number, ((quantity, view), first) in enumerate(
-        model.compiled.listing.layout.sources.items()
-    ):
+@dataclass(frozen=True, eq=False)
+class Source(Generic[Q]):
+    """A quantity that string kernels share, and the support vectors of which it is computed.
+
+    Attributes
+    ----------
+    quantity : the quantity
+    view : View
+        The column of sequences.
+    first : int
+        Number of its first plane.
+    table : SequenceTable or PlaneTable
+        The support vectors.
+    """
+
+    quantity: Q
+    view: View
+    first: int
+    table: SequenceTable | PlaneTable
+
+
+def sources_of(model: Model, kind: type[Q]) -> Iterator[Source[Q]]:
+    """Yield the sources with a quantity of one type."""
+    examples = model.examples
+    sources = model.compiled.listing.layout.sources.items()
+    for number, ((quantity, view), first) in enumerate(sources):
         if isinstance(quantity, kind):
-            yield number, quantity, view, first
+            table = examples.tables[examples.sources[number]]
+            assert isinstance(table, SequenceTable | PlaneTable)
+            yield Source(quantity, view, first, table)
 
 
 def weighted_terms(
@@ -152,7 +193,7 @@ def weighted_terms(
         expression = listing.expressions[m]
         if not _reads(expression, first, planes):
             continue
-        terms = terms_of(expression)
+        terms = plane_terms(expression)
         centred = any(step[0] == "center" for step in expression)
         if terms is None or (centred and not _balanced(model.coef[output])):
             raise ValueError(
@@ -169,8 +210,7 @@ def weighted_terms(
 
 
 def _reads(expression: Expression, first: int, planes: int) -> bool:
-    reading = ("copy", "power", "exp")
-    return any(s[0] in reading and first <= s[1] < first + planes for s in expression)
+    return any(s[0] in READING and first <= s[1] < first + planes for s in expression)
 
 
 def _balanced(coef: np.ndarray) -> bool:
@@ -178,10 +218,15 @@ def _balanced(coef: np.ndarray) -> bool:
     return bool(abs(coef.sum()) <= 1e-9 * np.abs(coef).sum())
 
 
-def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
-    """Return the product of the normalisation factors that do not depend on the sequence.
+def _norms(model: Model, term: PlaneTerm) -> tuple[float, tuple[int, ...]]:
+    """Return the normalisation of a term that is the same for all pairs of sequences.
 
-    Also return the slots of the other factors.
+    Returns
+    -------
+    same : float
+        Product of the factors that are equal for all sequences, one for each of a pair.
+    apart : tuple of int
+        Slots of the factors that differ between sequences.
     """
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
@@ -190,10 +235,15 @@ def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
 
 
 def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarray:
-    """Return the coefficients of the support vectors, divided by the norms of their sequences.
+    """Return the coefficients of the support vectors times their normalisation factors, (n,).
 
-    Norms that are equal for all sequences are not included (`_norms`), nor is the norm of the
-    sequence that is scored.
+    `slots` are those of the factors that differ between sequences (`_norms`). The factors of the
+    sequence that is scored are not included.
+
+    Raises
+    ------
+    ValueError
+        If kernels normalise the sequences differently.
     """
     norms = [np.prod(model.examples.vectors[list(some)], axis=0) for some in slots]
     if any(not np.allclose(norm, norms[0]) for norm in norms):
@@ -201,8 +251,7 @@ def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarra
             "model: its kernels normalise each sequence differently, so that words have no common "
             "weight; fit with normalize='variance'"
         )
-    scaled: np.ndarray = model.coef[output] * (norms[0] if norms else 1.0)
-    return scaled
+    return model.coef[output] * (norms[0] if norms else 1.0)
 
 
 def positional_words(estimator: FittedEstimator, target: object = None) -> PositionalWords:
@@ -220,26 +269,23 @@ def positional_words(estimator: FittedEstimator, target: object = None) -> Posit
             "model has no weighted degree kernel, so words have no weight by position; "
             "top_kmers(model, n) ranks words of Spectrum and GappedKmer models"
         )
-    if len({view for _, _, view, _ in sources}) > 1:
+    if len({source.view for source in sources}) > 1:
         raise ValueError(
             "model has weighted degree kernels on several columns, of which words cannot be "
             "ranked together; fit a model on one column"
         )
-    number, _, view, _ = sources[0]
-    assert isinstance(view, Strings)
     parts = []
-    for _, quantity, _, first in sources:
-        planes, delta = weighted_terms(model, output, first, quantity.planes)
-        parts.append((quantity, planes, delta))
+    for source in sources:
+        planes, delta = weighted_terms(model, output, source.first, source.quantity.planes)
+        parts.append((source.quantity, planes, delta))
     deltas = [delta for _, planes, delta in parts if planes.any()] or [parts[0][2]]
     if any(not np.allclose(delta, deltas[0]) for delta in deltas):
         raise ValueError(
             "the kernels of this model normalise sequences differently; fit with "
             "normalize='variance'"
         )
-    table: Any = model.examples.tables[model.examples.sources[number]]
     shifts, weights = combined_weights([(quantity, planes) for quantity, planes, _ in parts])
-    return PositionalWords(table.sequences, deltas[0], weights, shifts)
+    return PositionalWords(sources[0].table.sequences, deltas[0], weights, shifts)
 
 
 def combined_weights(
@@ -279,9 +325,7 @@ def spectrum_parts(
 ) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
     """Yield the spectrum kernels of a model, their support vectors, and their coefficients."""
     model, output = fitted_model(estimator), output_of(estimator, target)
-    for number, quantity, view, first in sources_of(model, SpectrumQuantity):
-        assert isinstance(view, Texts)
-        planes, delta = weighted_terms(model, output, first, 1)
-        table: Any = model.examples.tables[model.examples.sources[number]]
+    for source in sources_of(model, SpectrumQuantity):
+        planes, delta = weighted_terms(model, output, source.first, 1)
         if planes[0]:
-            yield quantity, table.sequences, planes[0] * delta
+            yield source.quantity, source.table.sequences, planes[0] * delta
