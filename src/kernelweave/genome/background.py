@@ -17,7 +17,7 @@ import numpy as np
 
 from .chromosome_names import absent_chromosomes, match_chromosomes
 from .letters import read_letters
-from .regions import Region, Regions, as_regions
+from .regions import Region, Regions, as_regions, check_regions
 
 CANDIDATES = 16  # number of candidates drawn per region and round
 ROUNDS = 200  # number of rounds after which a region counts as unmatched
@@ -127,31 +127,27 @@ def negatives(
             raise ValueError(f"{name} must be at least {least}, got {value}")
     positives = as_regions(positives)
     letters = genome if isinstance(genome, Mapping) else read_letters(genome)
-    places = Places(letters, _eligible(positives, letters, chromosomes), positives)
-    taken = np.zeros(places.size, dtype=bool)
-    places.mark(taken, positives)
+    joined = JoinedGenome(letters, _eligible(positives, letters, chromosomes), positives)
+    taken = joined.covered(positives)
     if exclude is not None:
-        places.mark(taken, as_regions(exclude), absent_allowed=True)
-    wanted = positives.items * draws
-    lengths = np.array([region.stop - region.start for region in wanted])
-    starts = np.tile(places.starts(positives), draws)
-    bounds = places.bounds(positives, same_chromosome)
-    bounds = np.tile(bounds, (draws, 1))
-    places.check_room(taken, wanted, lengths, bounds, positives.source)
-    composition = places.composition(starts, lengths)[:, :2] / lengths[:, None]
-    rng = np.random.default_rng(seed)
-    found = _draw(places, taken, composition, lengths, bounds, np.array([gc, repeats]), rng)
+        taken |= joined.covered(as_regions(exclude))
+    wanted = Wanted.of(positives, joined, draws, same_chromosome)
+    wanted.check_room(~taken & ((joined.kinds & UNKNOWN) == 0), joined.ends[:-1])
+    found = _draw(joined, taken, wanted, np.array([gc, repeats]), np.random.default_rng(seed))
     done = np.flatnonzero(found >= 0)
-    reached = places.composition(found[done], lengths[done])[:, :2] / lengths[done, None]
+    composition, lengths = wanted.composition, wanted.lengths
+    reached = joined.composition(found[done], lengths[done])[:, :2] / lengths[done, None]
     names = positives.names
     items = [
-        places.region(int(found[i]), int(lengths[i]), wanted[i].strand, _name(names, i, draws))
+        joined.region(
+            int(found[i]), int(lengths[i]), wanted.regions[i].strand, _name(names, i, draws)
+        )
         for i in done.tolist()
     ]
     apart = np.abs(composition[done] - reached)
     return Matched(
         Regions(items, "negatives"),
-        Regions([wanted[i] for i in np.flatnonzero(found < 0)], positives.source),
+        Regions([wanted.regions[i] for i in np.flatnonzero(found < 0)], positives.source),
         unmatched=len(found) - len(done),
         gc=_means(composition[done, 0], reached[:, 0]),
         repeats=_means(composition[done, 1], reached[:, 1]),
@@ -180,15 +176,18 @@ def _eligible(
 
 
 def _draw(
-    places: Places,
+    joined: JoinedGenome,
     taken: np.ndarray,
-    wanted: np.ndarray,
-    lengths: np.ndarray,
-    bounds: np.ndarray,
+    wanted: Wanted,
     tolerance: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw negatives; return their starts in the concatenated genome, shape (n,), or -1."""
+    """Return the start of each negative in the concatenated genome, shape (n,); -1 if none.
+
+    `taken`, shape (size of the genome,), marks letters that negatives must not overlap; those of
+    the negatives are added. `tolerance`, shape (2,), is that of GC content and repeats.
+    """
+    lengths = wanted.lengths
     found = np.full(len(lengths), -1, dtype=np.int64)
     for _ in range(ROUNDS):
         left = np.flatnonzero(found < 0)
@@ -197,9 +196,9 @@ def _draw(
         many = max(1, BATCH // (CANDIDATES * int(lengths[left].max())))
         for few in np.split(left, range(many, len(left), many)):
             owners = np.repeat(few, CANDIDATES)
-            starts = places.random(lengths[owners], bounds[owners], rng)
-            counts = places.composition(starts, lengths[owners])
-            apart = np.abs(counts[:, :2] / lengths[owners, None] - wanted[owners])
+            starts = joined.random(lengths[owners], wanted.bounds[owners], rng)
+            counts = joined.composition(starts, lengths[owners])
+            apart = np.abs(counts[:, :2] / lengths[owners, None] - wanted.composition[owners])
             good = (apart <= tolerance).all(axis=1) & (counts[:, 2] == 0)
             for owner, start in zip(owners[good], starts[good], strict=True):
                 stop = start + lengths[owner]
@@ -208,8 +207,79 @@ def _draw(
     return found
 
 
-class Places:
-    """The chromosomes of a genome concatenated, those to draw from first.
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """The negatives to draw, those of the first draw first.
+
+    Attributes
+    ----------
+    regions : list of n Region
+        The positive of each negative.
+    lengths : array of shape (n,)
+    bounds : array of shape (n, 2)
+        Range [start, stop) of the concatenated genome that a negative is drawn from.
+    composition : array of shape (n, 2)
+        GC content and fraction of repeats.
+    source : str
+        Name of the positives, for error messages.
+    """
+
+    regions: list[Region]
+    lengths: np.ndarray
+    bounds: np.ndarray
+    composition: np.ndarray
+    source: str
+
+    @classmethod
+    def of(
+        cls, positives: Regions, joined: JoinedGenome, draws: int, same_chromosome: bool
+    ) -> Wanted:
+        """Return the negatives for several draws of each positive."""
+        lengths = np.array([region.stop - region.start for region in positives])
+        composition = joined.composition(joined.starts(positives), lengths)[:, :2]
+        return cls(
+            positives.items * draws,
+            np.tile(lengths, draws),
+            np.tile(joined.bounds(positives, same_chromosome), (draws, 1)),
+            np.tile(composition / lengths[:, None], (draws, 1)),
+            positives.source,
+        )
+
+    def check_room(self, free: np.ndarray, cuts: np.ndarray) -> None:
+        """Raise ValueError if the negatives do not fit into the free stretches of the genome.
+
+        Parameters
+        ----------
+        free : mask of the letters that negatives may use, shape (size of the genome,)
+        cuts : positions between two chromosomes, which a negative does not cross
+        """
+        edges = np.diff(np.concatenate([[False], free, [False]]).astype(np.int8))
+        run_starts, run_stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+        inside = [cut for cut in cuts.tolist() if free[cut - 1] and free[cut]]
+        run_starts = np.sort(np.concatenate([run_starts, inside]).astype(np.int64))
+        run_stops = np.sort(np.concatenate([run_stops, inside]).astype(np.int64))
+        for low, high in np.unique(self.bounds, axis=0).tolist():
+            chosen = (self.bounds == (low, high)).all(axis=1)
+            runs = (run_stops - run_starts)[(run_starts >= low) & (run_stops <= high)]
+            longest, room = int(runs.max(initial=0)), int(runs.sum())
+            lengths = self.lengths[chosen]
+            if lengths.max() > longest:
+                one = self.regions[np.flatnonzero(chosen)[lengths.argmax()]]
+                raise ValueError(
+                    f"{self.source}: no negative can match {one.chromosome}:{one.start}-{one.stop} "
+                    f"of {lengths.max()} bases: the longest stretch of known letters outside the "
+                    f"regions has {longest} bases; add chromosomes (--chrom) or drop the region"
+                )
+            if lengths.sum() > room:
+                raise ValueError(
+                    f"{self.source}: {chosen.sum()} negatives take {lengths.sum():,} bases, but "
+                    f"only {room:,} are known and outside the regions; lower draws (--draws) or "
+                    "add chromosomes (--chrom)"
+                )
+
+
+class JoinedGenome:
+    """The concatenated chromosomes of a genome; those to draw from come first.
 
     Parameters
     ----------
@@ -218,18 +288,29 @@ class Places:
     eligible : list of str
         Chromosomes to draw from.
     positives : Regions
-        Their chromosomes are kept too, and their spelling of chromosome names is used.
+        Their chromosomes are concatenated, too, and their spelling of chromosome names is used.
+
+    Attributes
+    ----------
+    names : list of str
+        The chromosomes in their order.
+    begins, sizes : dict from str to int
+        Start in the concatenated genome, and length, of each chromosome.
+    ends : array of shape (chromosomes,)
+        Ends of the chromosomes.
+    size, eligible_size : int
+        Number of letters of all chromosomes, and of those to draw from.
+    kinds : array of uint8, shape (size,)
+        Bits of each letter: GC, REPEAT, UNKNOWN.
     """
 
     def __init__(self, genome: Mapping[str, np.ndarray], eligible: list[str], positives: Regions):
-        used = positives.chromosomes.tolist()
-        self.known = match_chromosomes(used, genome, positives.source)
-        if absent := [name for name in used if name not in self.known]:
-            raise ValueError(f"{positives.source}: {absent_chromosomes(absent, used, genome)}")
+        lengths = {name: len(letters) for name, letters in genome.items()}
+        self.known = check_regions(positives, lengths)
         self.genome = genome
         self.spelling = {name: alias for alias, name in self.known.items()}
         self.names = list(dict.fromkeys([*eligible, *self.known.values()]))
-        sizes = [len(genome[name]) for name in self.names]
+        sizes = [lengths[name] for name in self.names]
         self.ends = np.cumsum(sizes)
         self.begins = dict(zip(self.names, (self.ends - sizes).tolist(), strict=True))
         self.sizes = dict(zip(self.names, sizes, strict=True))
@@ -238,34 +319,23 @@ class Places:
         self.kinds = np.concatenate([_KIND[genome[name]] for name in self.names])
 
     def starts(self, regions: Regions) -> np.ndarray:
-        """Return the starts of regions in the concatenated genome, shape (n,)."""
-        return np.array([self._at(region, regions.source) for region in regions])
+        """Return the starts of positives in the concatenated genome, shape (n,)."""
+        each = [self.begins[self.known[one.chromosome]] + one.start for one in regions]
+        return np.array(each)
 
-    def _at(self, region: Region, source: str) -> int:
-        name = self.known[region.chromosome]
-        if region.stop > self.sizes[name]:
-            raise ValueError(
-                f"{source}: region {region.chromosome}:{region.start}-{region.stop} ends beyond "
-                f"its chromosome of {self.sizes[name]} bases; is this the right genome assembly?"
-            )
-        return int(self.begins[name] + region.start)
+    def covered(self, regions: Regions) -> np.ndarray:
+        """Return a mask of the letters of regions, shape (size,).
 
-    def mark(self, taken: np.ndarray, regions: Regions, absent_allowed: bool = False) -> None:
-        """Set the mask `taken`, shape (size,), to True at the letters of regions.
-
-        Regions on other chromosomes or beyond an end are ignored.
+        Regions on other chromosomes, and letters beyond the end of a chromosome, are ignored.
         """
-        if absent_allowed:
-            known = match_chromosomes(regions.chromosomes, self.genome, regions.source)
-            for region in regions:
-                name = known.get(region.chromosome)
-                if name in self.begins:
-                    start = self.begins[name] + region.start
-                    end = self.begins[name] + min(region.stop, self.sizes[name])
-                    taken[start:end] = True
-            return
-        for region, start in zip(regions, self.starts(regions), strict=True):
-            taken[start : start + region.stop - region.start] = True
+        covered = np.zeros(self.size, dtype=bool)
+        known = match_chromosomes(regions.chromosomes, self.genome, regions.source)
+        for region in regions:
+            name = known.get(region.chromosome)
+            if name in self.begins:
+                begin = self.begins[name]
+                covered[begin + region.start : begin + min(region.stop, self.sizes[name])] = True
+        return covered
 
     def bounds(self, positives: Regions, same_chromosome: bool) -> np.ndarray:
         """Return the range [start, stop) for the negatives of each positive, shape (n, 2)."""
@@ -275,41 +345,6 @@ class Places:
         return np.array(
             [[self.begins[name], self.begins[name] + self.sizes[name]] for name in names]
         )
-
-    def check_room(
-        self,
-        taken: np.ndarray,
-        wanted: list[Region],
-        lengths: np.ndarray,
-        bounds: np.ndarray,
-        source: str,
-    ) -> None:
-        """Raise ValueError if the negatives do not fit into the free stretches of the genome."""
-        free = ~taken & ((self.kinds & UNKNOWN) == 0)
-        edges = np.diff(np.concatenate([[False], free, [False]]).astype(np.int8))
-        run_starts, run_stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-        cuts = self.ends[:-1]  # a window does not cross the end of a chromosome
-        inside = [cut for cut in cuts.tolist() if free[cut - 1] and free[cut]]
-        run_starts = np.sort(np.concatenate([run_starts, inside]).astype(np.int64))
-        run_stops = np.sort(np.concatenate([run_stops, inside]).astype(np.int64))
-        for low, high in np.unique(bounds, axis=0).tolist():
-            chosen = (bounds == (low, high)).all(axis=1)
-            runs = (run_stops - run_starts)[(run_starts >= low) & (run_stops <= high)]
-            longest, room = int(runs.max(initial=0)), int(runs.sum())
-            most = int(np.flatnonzero(chosen)[lengths[chosen].argmax()])
-            if lengths[most] > longest:
-                one = wanted[most]
-                raise ValueError(
-                    f"{source}: no negative can match {one.chromosome}:{one.start}-{one.stop} of "
-                    f"{lengths[most]} bases: the longest stretch of known letters outside the "
-                    f"regions has {longest} bases; add chromosomes (--chrom) or drop the region"
-                )
-            if lengths[chosen].sum() > room:
-                raise ValueError(
-                    f"{source}: {chosen.sum()} negatives take {lengths[chosen].sum():,} bases, "
-                    f"but only {room:,} are known and outside the regions; lower draws (--draws) "
-                    "or add chromosomes (--chrom)"
-                )
 
     def region(self, start: int, length: int, strand: str, name: str) -> Region:
         """Return the region of a stretch of the concatenated genome."""
@@ -328,8 +363,7 @@ class Places:
         return starts
 
     def _end_of(self, starts: np.ndarray) -> np.ndarray:
-        ends: np.ndarray = self.ends[np.searchsorted(self.ends, starts, side="right")]
-        return ends
+        return self.ends[np.searchsorted(self.ends, starts, side="right")]
 
     def composition(self, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers of G or C, repeat and unknown letters of windows, shape (k, 3)."""

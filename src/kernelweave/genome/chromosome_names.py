@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+
+from ..common.warnings import warn
 
 MAX_LISTED = 8  # names shown in a message
 
@@ -40,11 +41,9 @@ def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) ->
             found[name] = aliases[name] = by_alias[_alias(name)][0]
     if aliases:
         one, other = next(iter(aliases.items()))
-        warnings.warn(
+        warn(
             f"{source}: {len(aliases)} chromosome names were matched to the genome by alias, such "
-            f"as {one!r} to {other!r}",
-            UserWarning,
-            stacklevel=3,
+            f"as {one!r} to {other!r}"
         )
     return found
 
@@ -56,7 +55,7 @@ def _alias(name: str) -> str:
 
 
 def absent_chromosomes(absent: Iterable[str], used: Iterable[str], known: Iterable[str]) -> str:
-    """Return an error text that shows the absent names and both sets of names."""
+    """Return an error message with the absent names, those of the file and those of the genome."""
     return (
         f"the genome has no chromosome {listed(absent)}; the file has {listed(used)}, "
         f"the genome has {listed(known)}"
@@ -64,7 +63,7 @@ def absent_chromosomes(absent: Iterable[str], used: Iterable[str], known: Iterab
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return some names for a message, the first few of many."""
+    """Return the distinct names as one text, the first few of many."""
     distinct = list(dict.fromkeys(names))
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     return ", ".join(distinct[:MAX_LISTED]) + more

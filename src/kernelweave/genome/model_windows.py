@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..inspection.words import output_of
+from ..kernels.compile.examples import Examples
+from ..kernels.string.hamming_kernel import HammingQuantity
 from ..kernels.string.string_columns import Strings
 from ..sequences import Sequences
 from ..sequences.alphabets import DNA, Alphabet
@@ -52,7 +54,7 @@ def _sequences(model: FittedEstimator) -> Sequences | None:
     return sequences_in(model._model.examples)
 
 
-def sequences_in(examples: Any) -> Sequences | None:
+def sequences_in(examples: Examples) -> Sequences | None:
     """Return the first column of sequences among compiled examples, None if there is none."""
     for table in examples.tables:
         found = getattr(table, "sequences", None)
@@ -61,7 +63,7 @@ def sequences_in(examples: Any) -> Sequences | None:
     return None
 
 
-def decision_of(model: FittedEstimator, target: object) -> Callable[[Any], np.ndarray]:
+def decision_of(model: FittedEstimator, target: object) -> Callable[[Sequences], np.ndarray]:
     """Return a function from n examples to their decision values, shape (n,).
 
     For regressors the function returns predictions.
@@ -76,7 +78,7 @@ def decision_of(model: FittedEstimator, target: object) -> Callable[[Any], np.nd
     return lambda X: np.reshape(decide(X), (len(X), -1))[:, output]
 
 
-def is_strand_symmetric(model: Any, length: int) -> bool:
+def is_strand_symmetric(model: FittedEstimator, length: int) -> bool:
     """Return whether a window and its reverse complement always have the same score.
 
     This holds if every kernel counts words of both strands (``both_strands=True``) regardless of
@@ -91,8 +93,10 @@ def is_strand_symmetric(model: Any, length: int) -> bool:
     for quantity, _ in model._model.compiled.listing.layout.sources:
         if not getattr(quantity, "both_strands", False):
             return False
-        if getattr(quantity, "centre", None) and (length - quantity.length + 1) % 2 == 0:
-            return False
+        if isinstance(quantity, HammingQuantity) and quantity.centre is not None:
+            n_words = length - quantity.length + 1
+            if n_words % 2 == 0:
+                return False
     return True
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
+from ..common.warnings import warn
 from ..engines.memory import free_memory
 from ..sequences import Sequences, as_sequences
 from ..sequences.files import named_errors, opened
@@ -105,10 +105,7 @@ class Regions:
         Regions
         """
         rank = {name: i for i, name in enumerate(chromosomes)}
-        items = sorted(
-            self.items,
-            key=lambda one: (rank.get(one.chromosome, len(rank)), *one[:3]),
-        )
+        items = sorted(self.items, key=lambda one: (rank.get(one.chromosome, len(rank)), *one[:3]))
         return replace(self, items=items)
 
 
@@ -179,7 +176,7 @@ def _region(columns: list[str]) -> Region:
             f"start and end must be integers, got {columns[1]!r} and {columns[2]!r}"
         ) from None
     if not 0 <= start < stop:
-        raise ValueError(f"need 0 <= start < end, got {start} and {stop}")
+        raise ValueError(f"need 0 <= start < end, got start {start} and end {stop}")
     strand = columns[5] if len(columns) > 5 else "."
     if strand not in ("+", "-", "."):
         raise ValueError(f"the strand must be +, - or ., got {strand!r}")
@@ -240,7 +237,7 @@ def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) 
         raise ValueError(f"around must be 'summit' or 'centre', got {around!r}")
     if width < 1:
         raise ValueError(f"width must be at least 1, got {width}")
-    known = _in_genome(regions, sizes)
+    known = check_regions(regions, sizes)
     kept = []
     for region in regions:
         point = region.summit if around == "summit" else (region.start + region.stop) // 2
@@ -256,11 +253,9 @@ def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) 
     if not kept:
         raise ValueError(f"{regions.source}: no window of {width} bases fits on its chromosome")
     if len(kept) < len(regions):
-        warnings.warn(
+        warn(
             f"{regions.source}: {len(regions) - len(kept)} of {len(regions)} windows of {width} "
-            "bases extend beyond their chromosome and were dropped",
-            UserWarning,
-            stacklevel=2,
+            "bases extend beyond their chromosome and were dropped"
         )
     return replace(regions, items=kept)
 
@@ -272,8 +267,24 @@ def chromosome_sizes(genome: Sequences) -> dict[str, int]:
     return {name: length for name, length in zip(names, lengths, strict=True) if name}
 
 
-def _in_genome(regions: Regions, sizes: Mapping[str, int]) -> dict[str, str]:
-    """Return the genome's name of each chromosome; raise if a region is not in the genome."""
+def check_regions(regions: Regions, sizes: Mapping[str, int]) -> dict[str, str]:
+    """Return the genome's name of each chromosome that regions use.
+
+    Parameters
+    ----------
+    regions : Regions
+    sizes : mapping from str to int
+        Length of each chromosome of the genome.
+
+    Returns
+    -------
+    dict from names in `regions` to names in `sizes`
+
+    Raises
+    ------
+    ValueError
+        If a region is not in the genome.
+    """
     used = regions.chromosomes.tolist()
     known = match_chromosomes(used, sizes, regions.source)
     if absent := [name for name in used if name not in known]:
@@ -322,7 +333,7 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     ['ATTA', 'TAAT']
     """
     sizes = chromosome_sizes(genome)
-    known = _in_genome(regions, sizes)
+    known = check_regions(regions, sizes)
     _check_memory(regions)
     indices = {name: i for i, name in enumerate(chromosome_names(genome))}
     texts = [_text(region, genome, indices[known[region.chromosome]]) for region in regions]
@@ -348,5 +359,4 @@ def chromosome_names(genome: Sequences) -> list[str]:
 
 def _text(region: Region, genome: Sequences, index: int) -> str:
     piece = genome.windows(index, np.array([region.start]), region.stop - region.start)
-    found: str = (piece.reverse_complement() if region.strand == "-" else piece)[0]
-    return found
+    return (piece.reverse_complement() if region.strand == "-" else piece)[0]

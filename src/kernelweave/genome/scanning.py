@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -168,13 +168,13 @@ def scan(
         if chromosomes is not None and not _take(wanted, seen[-1]):
             continue
         longest = max(longest, int(chromosome.lengths[0]))
-        reads = [
-            _Read.of(chromosome, strand)
-            for strand in _strands(strands, model, length, anchor is not None)
+        both = [
+            _Strand.of(chromosome, name)
+            for name in _strands(strands, model, length, anchor is not None)
         ]
         for first in range(0, int(chromosome.lengths[0]) - length + 1, WINDOWS):
-            for read in reads:
-                found = windows.scored(read, first)
+            for strand in both:
+                found = windows.scored(strand, first)
                 if len(found.starts):
                     yield found
     if wanted:
@@ -207,7 +207,7 @@ def _take(wanted: dict[str, None], name: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Read:
+class _Strand:
     """One strand of a chromosome in its reading direction, as sequences and as codes."""
 
     name: str
@@ -216,7 +216,7 @@ class _Read:
     codes: np.ndarray
 
     @classmethod
-    def of(cls, chromosome: Sequences, strand: str) -> _Read:
+    def of(cls, chromosome: Sequences, strand: str) -> _Strand:
         letters = chromosome.reverse_complement() if strand == "-" else chromosome
         codes = np.frombuffer(letters.packed.codes(0), dtype=np.uint8)
         return cls(_name(chromosome), strand, letters, codes)
@@ -224,16 +224,28 @@ class _Read:
 
 @dataclass(eq=False)
 class _Windows:
-    """The selection of windows, and the number of scored windows so far."""
+    """The selection of windows.
 
-    decide: Callable[[object], np.ndarray]
+    Attributes
+    ----------
+    decide : callable
+        From k sequences to their scores, shape (k,).
+    length, step : int
+    anchor : str or None
+    place : int or None
+        Position of the anchor in a window.
+    known : int
+        Number of windows without unknown letters so far.
+    """
+
+    decide: Callable[[Sequences], np.ndarray]
     length: int
     step: int
     anchor: str | None
     place: int | None
     known: int = 0
 
-    def scored(self, read: _Read, first: int) -> Scores:
+    def scored(self, read: _Strand, first: int) -> Scores:
         """Return the scores of up to `WINDOWS` windows from a position of the plus strand on."""
         last = len(read.codes) - self.length  # start of the last window
         stop = min(first + WINDOWS, last + 1)
@@ -264,8 +276,7 @@ def _name(chromosome: Sequences) -> str:
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:
     """Return a mask of windows with known letters only, shape (len(codes) - length + 1,)."""
     unknown = np.concatenate([[0], np.cumsum(codes >= letters)])
-    known: np.ndarray = unknown[length:] == unknown[:-length]
-    return known
+    return unknown[length:] == unknown[:-length]
 
 
 def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.ndarray:
@@ -279,7 +290,9 @@ def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.
     return found
 
 
-def _chromosomes(model: FittedEstimator, genome: Any) -> Iterator[Sequences]:
+def _chromosomes(
+    model: FittedEstimator, genome: str | os.PathLike[str] | Sequences
+) -> Iterator[Sequences]:
     """Yield one chromosome at a time."""
     alphabet = support_sequences(model).alphabet
     blocks = [genome] if isinstance(genome, Sequences) else read_blocks(genome, alphabet, records=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
@@ -71,19 +71,14 @@ def merged(found: Iterable[Hit]) -> Iterator[Hit]:
     """
     current: Hit | None = None
     for hit in found:
-        if (
-            current is None
-            or hit.chromosome != current.chromosome
-            or hit.start >= current.stop
-        ):  # fmt: skip
-            if current is not None:
-                yield current
+        if current is None:
             current = hit
-            continue
-        best_of = hit if hit.score > current.score else current
-        current = current._replace(
-            stop=max(hit.stop, current.stop), score=best_of.score, strand=best_of.strand
-        )
+        elif hit.chromosome != current.chromosome or hit.start >= current.stop:
+            yield current
+            current = hit
+        else:
+            better = max(current, hit, key=lambda one: one.score)  # the first of equal ones
+            current = better._replace(start=current.start, stop=max(hit.stop, current.stop))
     if current is not None:
         yield current
 
@@ -191,12 +186,19 @@ def write_bigwig(
 
 
 class Rows:
-    """Rows of a bigWig file. Exceptions are kept in `error`, since pybigtools drops them."""
+    """Rows of a bigWig file.
+
+    Attributes
+    ----------
+    count : int
+        Number of rows so far.
+    error : exception or None
+        Exception of the iteration, which pybigtools drops.
+    """
 
     def __init__(self, blocks: Iterable[Scores], at: str):
-        self.blocks, self.at, self.count, self.error = blocks, at, 0, None
-
-    error: BaseException | None
+        self.blocks, self.at, self.count = blocks, at, 0
+        self.error: BaseException | None = None
 
     def __iter__(self) -> Iterator[tuple[str, int, int, float]]:
         try:
@@ -253,5 +255,4 @@ def _higher_strand(parts: list[Scores]) -> tuple[np.ndarray, np.ndarray]:
     order = np.lexsort((-scores, starts))
     starts, scores = starts[order], scores[order]
     first = np.concatenate([[True], starts[1:] != starts[:-1]])
-    found: tuple[Any, Any] = starts[first], scores[first]
-    return found
+    return starts[first], scores[first]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.numbers import as_count
+from ..common.warnings import warn
 from ..sequences import Sequences, as_sequences, read_sequences
 from .chromosome_names import listed, match_chromosomes
 from .model_windows import alphabet_of, decision_of, window_length
-from .null_distribution import substitution_p_values
+from .null_distribution import Effect, RandomSubstitutions
 from .regions import chromosome_names
 from .vcf import Variant, in_letters, read_vcf
 
@@ -27,7 +28,7 @@ ABSENT = "no such chromosome"
 BEYOND = "beyond the end"
 DIFFERS = "reference differs"
 SYMBOLIC = "not written as letters"  # <DEL>, *, breakends
-LEAVES = "window leaves the chromosome"  # not a mismatch: the variant is too near to an end
+LEAVES = "window leaves the chromosome"  # the variant is too near to an end; not a mismatch
 POLICIES = ("error", "skip", "warn")
 
 
@@ -64,8 +65,7 @@ class VariantScores:
     @property
     def difference(self) -> np.ndarray:
         """Alternative minus reference score, shape (n,)."""
-        effects: np.ndarray = self.alternative - self.reference
-        return effects
+        return self.alternative - self.reference
 
 
 def variants(
@@ -134,34 +134,36 @@ def variants(
     """
     if on_mismatch not in POLICIES:
         raise ValueError(f"on_mismatch must be 'error', 'skip' or 'warn', got {on_mismatch!r}")
-    if null < 0:
-        raise ValueError(f"null must be at least 0, got {null}")
+    null = as_count("null", null, 0)
     decide, length = decision_of(model, target), window_length(model, length)
     found = vcf if isinstance(vcf, list) else read_vcf(vcf)
     if not isinstance(genome, Sequences):
         genome = read_sequences(genome, alphabet_of(model))
     source = "variants" if isinstance(vcf, list) else os.fspath(vcf)
-    places = _places(found, genome, source)
-    status = list(_statuses(found, genome, places, length))
+    indices = _indices(found, genome, source)
+    status = list(_statuses(found, genome, indices, length))
     _report(found, status, chromosome_names(genome), on_mismatch)
     scores = np.full((2, len(found)), np.nan)
     scored = np.array([i for i, one in enumerate(status) if one == SCORED], dtype=np.int64)
     for block in np.split(scored, range(BLOCK, len(scored), BLOCK)):
-        pairs = [_windows(found[i], genome, places[found[i].chromosome], length) for i in block]
+        pairs = [_windows(found[i], genome, indices[found[i].chromosome], length) for i in block]
         texts = [text for pair in pairs for text in pair]
         if texts:
             values = decide(as_sequences(texts, genome.alphabet))
             scores[:, block] = values.reshape(-1, 2).T
     p_values = None
     if null:
-        chosen = {int(i): places[found[i].chromosome] for i in scored}
-        p_values = substitution_p_values(
-            decide, genome, found, scores[1] - scores[0], chosen, length, null, seed
-        )
+        effects = [
+            Effect(found[i], indices[found[i].chromosome], scores[1, i] - scores[0, i])
+            for i in scored.tolist()
+        ]
+        substitutions = RandomSubstitutions(decide, genome, length, null, seed)
+        p_values = np.full(len(found), np.nan)
+        p_values[scored] = substitutions.p_values(effects)
     return VariantScores(found, scores[0], scores[1], status, p_values)
 
 
-def _places(found: list[Variant], genome: Sequences, source: str) -> dict[str, int]:
+def _indices(found: list[Variant], genome: Sequences, source: str) -> dict[str, int]:
     """Return the index in the genome of each chromosome of the variants."""
     indices = {name: i for i, name in enumerate(chromosome_names(genome)) if name}
     known = match_chromosomes([one.chromosome for one in found], indices, source)
@@ -169,7 +171,7 @@ def _places(found: list[Variant], genome: Sequences, source: str) -> dict[str, i
 
 
 def _statuses(
-    found: list[Variant], genome: Sequences, places: dict[str, int], length: int
+    found: list[Variant], genome: Sequences, indices: dict[str, int], length: int
 ) -> Iterator[str]:
     """Yield "scored" for each variant, or the reason why it cannot be scored.
 
@@ -182,22 +184,23 @@ def _statuses(
             continue
         replaced = one.chromosome, one.start, one.reference
         if replaced != last:
-            last, place = replaced, places.get(one.chromosome)
-            reason = ABSENT if place is None else _of_reference(one, genome, place)
-        if reason == SCORED and not _fits(one, int(genome.lengths[places[one.chromosome]]), length):
-            yield LEAVES
+            last, index = replaced, indices.get(one.chromosome)
+            reason = ABSENT if index is None else _of_reference(one, genome, index)
+        if reason == SCORED:
+            size = int(genome.lengths[indices[one.chromosome]])
+            yield SCORED if _fits(one, size, length) else LEAVES
         else:
             yield reason
 
 
-def _of_reference(variant: Variant, genome: Sequences, place: int) -> str:
+def _of_reference(variant: Variant, genome: Sequences, index: int) -> str:
     """Return "scored" if the reference allele is that of the genome, or else the reason."""
     count = len(variant.reference)
     if not in_letters(variant.reference):
         return SYMBOLIC
-    if variant.start + count > int(genome.lengths[place]):
+    if variant.start + count > int(genome.lengths[index]):
         return BEYOND
-    there = _letters(genome, place, variant.start, count)
+    there = _letters(genome, index, variant.start, count)
     differ = any(a != b and b != "N" for a, b in zip(variant.reference.upper(), there, strict=True))
     return DIFFERS if differ else SCORED
 
@@ -220,7 +223,7 @@ def _report(
     if ABSENT in status:
         text += f"; the genome has {listed(chromosomes)}"
     if on_mismatch == "warn":
-        warnings.warn(f"{text}; they have no score", UserWarning, stacklevel=3)
+        warn(f"{text}; they have no score")
         return
     raise ValueError(
         f"{text}; is this the right genome assembly? on_mismatch='skip' (--on-mismatch skip) "
@@ -249,19 +252,18 @@ def mismatches(found: list[Variant], status: list[str]) -> str:
     return f"{total} of {len(found)} variants are not of this genome ({'; '.join(reasons)})"
 
 
-def _windows(variant: Variant, genome: Sequences, place: int, length: int) -> tuple[str, str]:
+def _windows(variant: Variant, genome: Sequences, index: int, length: int) -> tuple[str, str]:
     """Return the window with the reference and with the alternative allele."""
     before = (length - 1) // 2
     start = variant.start - before
     behind = variant.start + len(variant.reference)
     missing = max(0, length - before - len(variant.alternative))
-    left = _letters(genome, place, start, before)
-    changed = left + variant.alternative.upper() + _letters(genome, place, behind, missing)
-    return _letters(genome, place, start, length), changed[:length]
+    left = _letters(genome, index, start, before)
+    changed = left + variant.alternative.upper() + _letters(genome, index, behind, missing)
+    return _letters(genome, index, start, length), changed[:length]
 
 
-def _letters(genome: Sequences, place: int, start: int, count: int) -> str:
+def _letters(genome: Sequences, index: int, start: int, count: int) -> str:
     if count == 0:
         return ""
-    found: str = genome.windows(place, np.array([start]), count)[0]
-    return found
+    return genome.windows(index, np.array([start]), count)[0]

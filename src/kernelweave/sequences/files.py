@@ -8,7 +8,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BufferedReader
 from typing import Any, BinaryIO
@@ -20,14 +20,16 @@ from .packed import Sequences
 from .texts import refuses
 from .twobit import SIGNATURES, open_twobit
 
+Opener = Callable[..., Any]  # such as gzip.open
+
 PIECE = 1 << 20  # bytes read at a time
 # A compressed file may expand by this factor, or to MAX_FREE bytes. gzip cannot exceed 1032; bzip2
 # and xz can.
 MAX_EXPANSION = 1100
 MAX_FREE = 1 << 26
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)  # raised by decompressors
-_DECOMPRESSORS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
-_OPENERS: dict[bytes, Any] = _DECOMPRESSORS | dict.fromkeys(SIGNATURES, open_twobit)
+_DECOMPRESSORS: dict[bytes, Opener] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS: dict[bytes, Opener] = _DECOMPRESSORS | dict.fromkeys(SIGNATURES, open_twobit)
 
 
 def read_sequences(
@@ -89,11 +91,7 @@ def read_blocks(
     ----------
     path : str, path-like or binary stream
         A stream is left open.
-    alphabet : Alphabet, or its name or letters
-        As for `read_sequences`.
-    unknown : str
-        As for `read_sequences`.
-    names : bool
+    alphabet, unknown, names
         As for `read_sequences`.
     records : int or None
         Minimum number of records in every block but the last. None: one block.
@@ -185,11 +183,10 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Bi
         if opener in _DECOMPRESSORS.values():
             limit = max(MAX_FREE, MAX_EXPANSION * size)
             stream = BufferedReader(_Decompressed(stream, os.fspath(path), limit), PIECE)
-        found: AbstractContextManager[BinaryIO] = stream
-        return found
+        return stream
     buffered = BufferedReader(path)  # type: ignore[type-var]  # any binary stream will do
-    opener = _opener(buffered.peek(4)[:4])
-    return nullcontext(buffered) if opener is None else opener(buffered, "rb")
+    converter = _opener(buffered.peek(4)[:4])
+    return nullcontext(buffered) if converter is None else converter(buffered, "rb")
 
 
 class _Decompressed(io.RawIOBase):
@@ -217,6 +214,6 @@ class _Decompressed(io.RawIOBase):
         super().close()
 
 
-def _opener(start: bytes) -> Any:
+def _opener(start: bytes) -> Opener | None:
     """Return the function that opens a file with these first bytes; None for plain text."""
     return next((opener for mark, opener in _OPENERS.items() if start.startswith(mark)), None)

@@ -175,10 +175,8 @@ class Sequences:
         """Offsets of the sequences in `data`, (n + 1,); None if all have the same length."""
         if self.length is not None:
             return None
-        return np.concatenate([[0], np.cumsum(self._items(self.lengths))])
-
-    def _items(self, lengths: Any) -> Any:
-        return 2 * ((lengths + 63) // 64) if self.alphabet.planes else lengths
+        sizes = 2 * ((self.lengths + 63) // 64) if self.alphabet.planes else self.lengths
+        return np.concatenate([[0], np.cumsum(sizes)])
 
     @cached_property
     def packed(self) -> _core.PackedSequences:

@@ -61,8 +61,7 @@ def _listed(values: Any) -> list[object]:
         )
     for name in ("to_list", "tolist"):
         if hasattr(values, name):
-            listed: list[object] = getattr(values, name)()
-            return listed
+            return getattr(values, name)()
     return list(values)
 
 

@@ -179,5 +179,4 @@ def _inside(ranges: np.ndarray, start: int, stop: int) -> np.ndarray:
     edges = np.zeros(stop - start + 1, dtype=np.int64)
     np.add.at(edges, np.clip(starts[near], start, stop) - start, 1)
     np.add.at(edges, np.clip(ends[near], start, stop) - start, -1)
-    inside: np.ndarray = np.cumsum(edges[:-1]) > 0
-    return inside
+    return np.cumsum(edges[:-1]) > 0

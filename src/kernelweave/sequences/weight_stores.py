@@ -17,9 +17,11 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.compile.examples import Examples
 from kernelweave.kernels.compile.program import CompiledKernels
 from kernelweave.kernels.string.hamming_kernel import HammingKernel
 from kernelweave.kernels.string.spectrum import Spectrum
+from kernelweave.kernels.string.string_columns import PlaneTable, SequenceTable
 from kernelweave.kernels.string.substring import Substring
 from kernelweave.kernels.string.weighted_degree import PositionalKernel
 
@@ -63,7 +65,7 @@ class WeightStore:
             raise ValueError(
                 "kernel: store='rows' has no weight store; pass a kernel with store='auto'"
             )
-        self.kernel: Any = kernel
+        self.kernel = kernel
         self._store: _core.Store | None = None
 
     @property
@@ -100,6 +102,7 @@ class WeightStore:
             )
         if self._store is None:
             (table,) = examples.tables
+            assert isinstance(table, SequenceTable | PlaneTable)
             self._store = self._made(int(table.sequences.lengths.sum()))
         self._store.add(examples.side, delta)
 
@@ -160,7 +163,7 @@ class WeightStore:
             for position, codes, weight in self._store.items()
         }
 
-    def _read(self, X: Data) -> Any:
+    def _read(self, X: Data) -> Examples:
         self.kernel = self.kernel.resolve(X)
         return CompiledKernels((self.kernel,)).examples(X)
 
