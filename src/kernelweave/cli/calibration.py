@@ -22,7 +22,6 @@ def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] 
         return None
 
     def of(values: np.ndarray) -> np.ndarray:
-        found: np.ndarray = model._probabilities(values[:, None])[:, -1]
-        return found
+        return model._probabilities(values[:, None])[:, -1]
 
     return of

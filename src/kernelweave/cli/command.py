@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TextIO, TypeAlias, TypeVar
 
 import click
@@ -129,6 +129,11 @@ key_file = click.option(
     help="File with at least 16 secret bytes: the key of the model's signature.",
 )
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
+window_length = click.option(
+    "--length",
+    type=click.IntRange(1),
+    help="Letters of a window; by default those of the training sequences, if all have the same.",
+)
 index = click.option(
     "--index", is_flag=True, help="Also write a tabix index (.tbi); the output must end in .gz."
 )
@@ -148,6 +153,14 @@ region_options = with_options(
         help="Bases of a window around each region's centre, or summit with --around summit.",
     ),
 )
+
+
+def out_option(help: str, default: str | None = None) -> Callable[[Function], Function]:
+    """Return the option -o of a command that writes a file or a folder."""
+    shown = default is not None
+    return click.option(
+        "-o", "--out", type=click.Path(), default=default, show_default=shown, help=help
+    )
 
 
 def read_key(path: str | None) -> bytes | None:
@@ -190,8 +203,10 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     """
     tabix_format = _tabix_format(path)
     if indexed and tabix_format is None:
-        raise ValueError(f"--index: the output must end in .bed.gz, .bedgraph.gz or .vcf.gz, "
-                         f"got {path or 'standard output'}")  # fmt: skip
+        raise ValueError(
+            "--index: the output must end in .bed.gz, .bedgraph.gz or .vcf.gz, got "
+            f"{path or 'standard output'}"
+        )
     if path is None or path == "-":
         yield sys.stdout
         sys.stdout.flush()
@@ -208,15 +223,14 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     from ..model.files.atomic_write import atomic_write
 
     with atomic_write(path) as file:
-        packed: Any = file
+        packed: AbstractContextManager[Any] = nullcontext(file)
         if path.endswith(".gz"):  # without name and time: equal outputs have equal bytes
             packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
-        text = io.TextIOWrapper(packed, encoding="utf-8", write_through=False)
-        yield text
-        text.flush()
-        text.detach()
-        if packed is not file:
-            packed.close()
+        with packed as binary:
+            text = io.TextIOWrapper(binary, encoding="utf-8")
+            yield text
+            text.flush()
+            text.detach()
 
 
 def _tabix_format(path: str | None) -> str | None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,13 +21,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from ..common.warnings import warn
 from ..genome import Regions, cut_out, read_bed, resize
 from ..genome.model_windows import on_sequences
 from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
-from ..sequences import Sequences, read_blocks, read_sequences
+from ..kernels.string.string_columns import Strings, Texts
+from ..sequences import Alphabet, Sequences, read_blocks, read_sequences
 from ..sequences.files import opened
 from .command import STDIN
-from .tables import pandas, parquet_blocks, read_frame, text_blocks
+from .tables import Frame, pandas, parquet_blocks, read_frame, text_blocks
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -63,7 +64,7 @@ class Data:
         Chromosome of each region.
     """
 
-    X: Any
+    X: Frame | Sequences
     names: Sequence[str]
     y: np.ndarray | None = None
     groups: np.ndarray | None = None
@@ -197,7 +198,7 @@ def read_labelled(
     return replace(data, X=frame, y=y, groups=found)
 
 
-def _chosen(frame: Any, columns: str) -> object:
+def _chosen(frame: Frame, columns: str) -> Frame:
     names = [name.strip() for name in columns.split(",") if name.strip()]
     for name in names:
         _column(frame, name, "--columns")
@@ -322,10 +323,10 @@ def check_letters(sequences: Sequences, source: str) -> None:
         unknown = 0 if mask is None else int(np.unpackbits(mask.view(np.uint8)).sum())
     else:
         unknown = int((sequences.data >= len(sequences.alphabet.letters)).sum())
-    _judge(unknown / max(1, int(sequences.lengths.sum())), sequences.alphabet, source)
+    _check_fraction(unknown / max(1, int(sequences.lengths.sum())), sequences.alphabet, source)
 
 
-def _judge(fraction: float, alphabet: Any, source: str) -> None:
+def _check_fraction(fraction: float, alphabet: Alphabet, source: str) -> None:
     """Warn, or raise ValueError, if the fraction of unknown letters is too large."""
     if fraction <= WARN_UNKNOWN:
         return
@@ -335,28 +336,27 @@ def _judge(fraction: float, alphabet: Any, source: str) -> None:
         raise ValueError(
             f"{found}; is this another kind of sequence? `fit --alphabet` sets dna, rna or protein"
         )
-    warnings.warn(f"{found}; they match nothing", UserWarning, stacklevel=3)
+    warn(f"{found}; they match nothing")
 
 
-def check_columns(model: Any, X: Any, source: str) -> None:
-    """Apply the rule of `check_letters` to the columns of a table that string kernels read."""
-    if not hasattr(X, "columns"):
+def check_columns(model: FittedEstimator, X: Frame | Sequences, source: str) -> None:
+    """Check the letters of the columns that string kernels read, as `check_letters` does."""
+    if isinstance(X, Sequences):
         return
     for _, view in model._model.compiled.listing.layout.sources:
-        alphabet = getattr(view, "alphabet", None)
-        if alphabet is None or not alphabet.symbols_only:
+        if not isinstance(view, Texts | Strings) or not view.alphabet.symbols_only:
             continue
-        column = X.iloc[:CHECKED_ROWS, int(np.asarray(view.columns.indices)[0])]
+        column, alphabet = X.iloc[:CHECKED_ROWS, view.columns.indices[0]], view.alphabet
         text = "".join(str(one) for one in column.dropna()).encode("utf-8", "replace")
         known = sum(map(text.translate(alphabet.codes).count, range(len(alphabet.letters))))
-        _judge(1 - known / max(1, len(text)), alphabet, f"{source}, column {column.name}")
+        _check_fraction(1 - known / max(1, len(text)), alphabet, f"{source}, column {column.name}")
 
 
-def _rows(frame: Any) -> Data:
+def _rows(frame: Frame) -> Data:
     return Data(frame, [str(name) for name in frame.index])
 
 
-def _column(frame: Any, name: str, option: str) -> np.ndarray:
+def _column(frame: Frame, name: str, option: str) -> np.ndarray:
     if name not in frame.columns:
         listed = ", ".join(map(str, frame.columns[:20]))
         raise ValueError(f"{option}: there is no column {name!r}; the columns are {listed}")
@@ -386,7 +386,7 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
     return _from_headers(data.names, groups, path)
 
 
-def known_columns(model: FittedEstimator, X: Any) -> Any:
+def known_columns(model: FittedEstimator, X: Frame | Sequences) -> Frame | Sequences:
     """Return the columns of X that the model was trained on, in their order.
 
     Other columns, such as targets, are left out. For a model that was trained on a table with one
@@ -398,16 +398,21 @@ def known_columns(model: FittedEstimator, X: Any) -> Any:
         If columns are missing, or the model was trained on another kind of examples.
     """
     names = getattr(model, "feature_names_in_", None)
-    table = hasattr(X, "columns")
-    if names is None:
-        if table and on_sequences(model):
-            raise ValueError("the model was trained on sequences, not on a table")
-        return X
-    if not table and len(names) == 1 and on_sequences(model):
-        return pandas().DataFrame({names[0]: list(X)})
-    if not table:
+    if isinstance(X, Sequences):
+        if names is None:
+            return X
+        if len(names) == 1 and on_sequences(model):
+            return pandas().DataFrame({names[0]: list(X)})
         listed = ", ".join(map(str, names[:20]))
-        raise ValueError(f"the model was trained on a table with the columns {listed}")
+        raise ValueError(
+            f"the model was trained on a table with the columns {listed}; pass such a table"
+        )
+    if names is None:
+        if on_sequences(model):
+            raise ValueError(
+                "the model was trained on sequences, not on a table; pass a FASTA or FASTQ file"
+            )
+        return X
     if missing := [name for name in names if name not in X.columns]:
         listed = ", ".join(missing[:MOST_LISTED])
         more = f" and {len(missing) - MOST_LISTED} more" if len(missing) > MOST_LISTED else ""

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command import Command
+from .command import Command, out_option
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
 @click.command(cls=Command)
-@click.option(
-    "-o", "--out", type=click.Path(), default="demo.png", show_default=True, help="The picture."
-)
+@out_option("The picture.", "demo.png")
 @click.option(
     "--page", type=click.Path(), default="demo.html", show_default=True, help="The report."
 )
@@ -94,13 +92,11 @@ def _print_weights(model: FittedEstimator) -> None:
 
 def _draw(model: FittedEstimator, path: str) -> None:
     """Draw the weights next to the convergence."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     from ..display.displays import ConvergenceDisplay, WeightsDisplay
 
     figure = Figure(figsize=(12, 4.5), layout="constrained")
-    FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
     WeightsDisplay.from_estimator(model, ax=left)
     left.set_title("Learned weights: three columns matter")

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from .command import Command, jobs, one_class, quiet, region_options, text_output, with_options
+from .command import (
+    Command,
+    jobs,
+    one_class,
+    out_option,
+    quiet,
+    region_options,
+    text_output,
+    with_options,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..estimators.fitted import FittedEstimator
-    from ..inspection import Motif
+    from ..inspection import LetterScores, Motif
     from ..inspection.meme import Match
 
 LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
@@ -21,14 +32,7 @@ LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True), required=False)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    default="explained",
-    show_default=True,
-    help="Output folder.",
-)
+@out_option("Output folder.", "explained")
 @click.option(
     "--k", type=click.IntRange(1), help="Letters of the longest k-mers of weighted degree models."
 )
@@ -123,6 +127,7 @@ def command(
     if input is not None:
         scores.save(folder / "letters_onehot.npz", folder / "letters_hypothetical.npz")
         sequences = sequences_in(fitted._model.compiled.examples(X))
+        assert sequences is not None  # `support_sequences` has found such a column
         _write_letters(folder / "letters.tsv", data.names, sequences, scores)
         written += ["letters.tsv", "letters_onehot.npz", "letters_hypothetical.npz"]
     if not quiet:
@@ -189,19 +194,18 @@ def _write_motifs(
     return names
 
 
-def _figure(width: float, height: float) -> Any:
+def _figure(width: float, height: float) -> Figure | None:
     """Return a matplotlib figure, None if matplotlib is not installed."""
     try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         return None
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return Figure(figsize=(width, height), layout="constrained")
 
 
-def _write_letters(path: Path, names: Sequence[str], sequences: Any, scores: Any) -> None:
+def _write_letters(
+    path: Path, names: Sequence[str], sequences: Iterable[str], scores: LetterScores
+) -> None:
     """Write a row for each letter of each sequence."""
     values = scores.contributions.sum(axis=1)
     rows = (
@@ -212,7 +216,9 @@ def _write_letters(path: Path, names: Sequence[str], sequences: Any, scores: Any
     _write_rows(path, ["name", "position", "letter", "score"], rows)
 
 
-def _write_rows(path: Path, head: list[Any] | None, rows: Iterable[Any]) -> None:
+def _write_rows(
+    path: Path, head: Sequence[object] | None, rows: Iterable[Sequence[object]]
+) -> None:
     with text_output(str(path)) as file:
         if head is not None:
             file.write("\t".join(map(str, head)) + "\n")

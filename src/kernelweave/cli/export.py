@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import click
 
-from .command import Command
+from .command import Command, out_option
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    default="model.gkm.txt",
-    show_default=True,
-    help="Model file for gkmpredict.",
-)
+@out_option("Model file for gkmpredict.", "model.gkm.txt")
 def command(model: str, out: str) -> None:
     """Write a gapped k-mer model in the format of LS-GKM, for gkmpredict and gkmexplain.
 

@@ -6,14 +6,13 @@ from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING
 
 from .. import MKLClassifier  # noqa: F401  # must be imported before the kernels
-from ..kernels.compose.nested_parameters import FOUND
+from ..kernels.compose.nested_parameters import DETERMINED
 from .kernel_specs import EXPONENTIAL, NAMES, PER_FEATURE
 
 if TYPE_CHECKING:
     import click
 
 SHARED = ("columns", "name", "alphabet", "unknown", "store")  # parameters described once
-DETERMINED = (*FOUND, "length")  # fields that are determined from the data
 KERNELS_OF_KERNELS = {
     PER_FEATURE: ("(kernel)", "the kernel on each column"),
     EXPONENTIAL: ("(kernel, gamma=1.0)", "exp(gamma (k(x, y) - 1)) of a normalised kernel"),

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any
 
 from .. import kernels
 from ..kernels import Kernel, per_feature
@@ -77,9 +76,9 @@ def parse_kernel(spec: str) -> Kernel:
     return kernel
 
 
-def _tokens(spec: str) -> list[tuple[str, object]]:
-    """Return (mark, None) for punctuation, ("word", word), and ("text", text) for quoted text."""
-    tokens: list[tuple[str, object]] = []
+def _tokens(spec: str) -> list[tuple[str, str]]:
+    """Return (mark, mark) for punctuation, ("word", word), and ("text", text) for quoted text."""
+    tokens: list[tuple[str, str]] = []
     at, end = 0, len(spec.rstrip())
     while at < end:
         match = TOKEN.match(spec, at)
@@ -88,7 +87,7 @@ def _tokens(spec: str) -> list[tuple[str, object]]:
         mark, *quoted, word = match.groups()
         at = match.end()
         if mark:
-            tokens.append((mark, None))
+            tokens.append((mark, mark))
         elif word is None:
             tokens.append(("text", next(text for text in quoted if text is not None)))
         else:
@@ -98,7 +97,7 @@ def _tokens(spec: str) -> list[tuple[str, object]]:
     return tokens
 
 
-def _value(kind: str, text: str) -> Any:
+def _value(kind: str, text: str) -> object:
     """Return a word as int, float, bool or None if it is one of these; quoted text as it is."""
     if kind == "text":
         return text
@@ -113,7 +112,7 @@ def _value(kind: str, text: str) -> Any:
 class _Parser:
     """Recursive-descent parser."""
 
-    def __init__(self, tokens: list[tuple[str, Any]]):
+    def __init__(self, tokens: list[tuple[str, str]]):
         self.tokens, self.at = tokens, 0
         self.depth, self.combined = 0, 0
 
@@ -122,15 +121,18 @@ class _Parser:
         at = self.at + ahead
         return self.tokens[at][0] if at < len(self.tokens) else "end"
 
-    def take(self, *kinds: str) -> Any:
+    def take(self, *kinds: str) -> str:
+        """Return the text of the next token, which must be of one of the kinds."""
         if self.peek() not in kinds:
-            found = self.tokens[self.at][1] or self.peek() if self.peek() != "end" else "the end"
+            found = self.tokens[self.at][1] if self.peek() != "end" else "the end"
             raise ValueError(f"expected {' or '.join(kinds)}, found {found}")
         self.at += 1
         return self.tokens[self.at - 1][1]
 
     def end(self) -> None:
-        self.take("end") if self.peek() != "end" else None
+        """Raise ValueError if there are more tokens."""
+        if self.peek() != "end":
+            self.take("end")
 
     def sum(self) -> Kernel:
         kernel = self.product()
@@ -147,7 +149,7 @@ class _Parser:
         return kernel
 
     def factor(self) -> Kernel:
-        name = str(self.take("word")).lower()
+        name = self.take("word").lower()
         if name in (PER_FEATURE, EXPONENTIAL):
             return self.wrapped(name)
         if name not in NAMES:
@@ -181,10 +183,10 @@ class _Parser:
         self.depth -= 1
         return kernel
 
-    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self) -> tuple[list[object], dict[str, object]]:
         """Return positional and named arguments, up to the closing bracket."""
-        bare: list[Any] = []
-        named: dict[str, list[Any]] = {}
+        bare: list[object] = []
+        named: dict[str, list[object]] = {}
         values = bare
         while self.peek() != ")":
             if self.peek(1) == "=":
@@ -196,7 +198,7 @@ class _Parser:
         self.take(")")
         return bare, {name: several(found) for name, found in named.items()}
 
-    def tuple(self) -> tuple[Any, ...]:
+    def tuple(self) -> tuple[object, ...]:
         """Return the values in a pair of brackets, such as those of ``centre=(50, 50)``."""
         self.take("(")
         values = [self.value()]
@@ -206,13 +208,13 @@ class _Parser:
         self.take(")")
         return tuple(values)
 
-    def value(self) -> Any:
+    def value(self) -> object:
         """Return a word or a quoted text."""
         kind = self.peek()
         return _value(kind, self.take("word", "text"))
 
 
-def several(values: list[Any]) -> Any:
+def several(values: list[object]) -> object:
     """Return a single value as it is, several as a tuple."""
     return values[0] if len(values) == 1 else tuple(values)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
+
+
+# Endings of compressed files that are no models.
+OTHER_FILES = (".fa", ".fasta", ".fna", ".fq", ".bed", ".narrowpeak", ".csv", ".tsv", ".vcf")
 
 
 def load_model(
@@ -50,17 +54,11 @@ def _may_be_model(path: str) -> bool:
     with open(path, "rb") as file:
         start = file.read(8)
     if start.startswith(b"\x1f\x8b"):  # gzip: LS-GKM models, but also FASTA and BED files
-        return (
-            not path.lower()
-            .removesuffix(".gz")
-            .endswith(
-                (".fa", ".fasta", ".fna", ".fq", ".bed", ".narrowpeak", ".csv", ".tsv", ".vcf")
-            )
-        )
+        return not path.lower().removesuffix(".gz").endswith(OTHER_FILES)
     return zipfile.is_zipfile(path) or is_lsgkm(start)
 
 
-def class_of(model: FittedEstimator, target: str | None) -> Any:
+def class_of(model: FittedEstimator, target: str | None) -> object:
     """Return the class label that is written as `target`; None for a single decision function.
 
     Raises

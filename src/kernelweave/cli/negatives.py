@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +12,7 @@ from .command import (
     Command,
     as_json,
     index,
+    out_option,
     print_json,
     quiet,
     region_options,
@@ -19,18 +21,14 @@ from .command import (
 )
 
 if TYPE_CHECKING:
-    from ..genome import Regions
+    from ..genome import Matched, Regions
+    from .data import Windows
 
 
 @click.command(cls=Command)
 @click.argument("bed", type=click.Path(allow_dash=True))
 @region_options
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    help="Output file: .bed or .bed.gz (FASTA with --shuffle); by default standard output.",
-)
+@out_option("Output file: .bed or .bed.gz (FASTA with --shuffle); by default standard output.")
 @click.option("--exclude", type=click.Path(), help="BED file that negatives must not overlap.")
 @click.option(
     "--gc",
@@ -120,7 +118,7 @@ def _excluded(regions: Regions, path: str | None) -> Regions:
     return Regions([*regions, *read_bed(path)], f"{regions.source} and {path}")
 
 
-def _order(genome: Any, regions: Any) -> list[str]:
+def _order(genome: Iterable[str], regions: Regions) -> list[str]:
     """Return the spelling of chromosomes that regions use, in the order of the genome."""
     from ..genome.chromosome_names import match_chromosomes
 
@@ -129,7 +127,9 @@ def _order(genome: Any, regions: Any) -> list[str]:
     return sorted(names, key=lambda used: rank[names[used]])
 
 
-def _write_shuffled(out: str | None, windows: Any, regions: Any, draws: int, seed: int) -> None:
+def _write_shuffled(
+    out: str | None, windows: Windows, regions: Regions, draws: int, seed: int
+) -> None:
     """Write the shuffled sequences of regions as FASTA."""
     from ..genome import shuffle_dinucleotides
 
@@ -143,7 +143,7 @@ def _write_shuffled(out: str | None, windows: Any, regions: Any, draws: int, see
             )
 
 
-def _report(found: Any, options: dict[str, object]) -> None:
+def _report(found: Matched, options: dict[str, object]) -> None:
     """Print how well negatives match."""
     unmatched = found.without_match.names
     if options["as_json"]:

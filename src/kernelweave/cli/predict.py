@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from ..common.types import Data
-from .command import Command, jobs, key_file, read_key, region_options, with_options
+from .command import Command, jobs, key_file, out_option, read_key, region_options, with_options
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
-@click.option(
-    "-o",
-    "--out",
-    help="Output file: .tsv or .txt (also .gz), or .parquet; by default text to standard output.",
-)
+@out_option("Output file: .tsv or .txt (also .gz), or .parquet; by default standard output.")
 @click.option("--contributions", is_flag=True, help="Add the contribution of each kernel.")
 @with_options(region_options, key_file, jobs)
 def command(

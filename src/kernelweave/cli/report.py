@@ -8,21 +8,14 @@ from typing import Any
 
 import click
 
-from .command import Command, jobs
+from .command import Command, jobs, out_option
 from .fit import data_options
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @data_options
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    default="report.html",
-    show_default=True,
-    help="The HTML file.",
-)
+@out_option("The HTML file.", "report.html")
 @click.option("--title", default="Kernelweave report", show_default=True)
 @click.option("--compare", is_flag=True, help="Compare with the unweighted sum and single kernels.")
 @click.option(
@@ -79,7 +72,7 @@ def command(
         return
     options["task"] = "auto" if options["target"] or options["positive"] else "one-class"
     data = read_data(options)
-    cv: Any = 5
+    cv: object = 5
     if data.y is not None:
         cv = folds(options, data, task_of(data, options) == "classify")
     report(

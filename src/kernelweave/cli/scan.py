@@ -5,26 +5,35 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from .command import Command, index, jobs, one_class, quiet, text_output, with_options
+from .command import (
+    Command,
+    index,
+    jobs,
+    one_class,
+    out_option,
+    quiet,
+    text_output,
+    window_length,
+    with_options,
+)
 
-FORMATS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig"}
-FORMATS[".bigwig"] = "bigwig"
+if TYPE_CHECKING:
+    from ..genome import Scores
+
+FORMATS = {
+    ".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig", ".bigwig": "bigwig",
+}  # fmt: skip
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("genome", type=click.Path())
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    help="Output file: .bed, .bedgraph (both also .gz) or .bw; by default BED to standard output.",
-)
+@out_option("Output file: .bed, .bedgraph (both also .gz), .bw; by default BED to standard output.")
 @click.option("--top", type=click.IntRange(1), help="Only the N highest scores.")
 @click.option(
     "--threshold", type=float, default=0.0, show_default=True, help="Only scores above this."
@@ -33,11 +42,7 @@ FORMATS[".bigwig"] = "bigwig"
 @click.option(
     "--merge", is_flag=True, help="Merge overlapping hits; the best score counts. For BED."
 )
-@click.option(
-    "--length",
-    type=click.IntRange(1),
-    help="Letters of a window; by default those of the training sequences, if all have the same.",
-)
+@window_length
 @click.option(
     "--step",
     type=click.IntRange(1),
@@ -158,7 +163,7 @@ def _format(out: str | None) -> str:
     raise ValueError(f"--out: {out} must end in one of {' '.join(FORMATS)} (text also in .gz)")
 
 
-def _counted(blocks: Iterator[Any], quiet: bool) -> Iterator[Any]:
+def _counted(blocks: Iterator[Scores], quiet: bool) -> Iterator[Scores]:
     """Yield blocks and display the number of windows scored."""
     from ..optimization.progress import counter
 

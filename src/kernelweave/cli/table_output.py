@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Any
@@ -13,7 +13,7 @@ from ..model.files.atomic_write import atomic_write
 from .command import text_output
 
 ENDINGS = ".tsv", ".txt", ".tsv.gz", ".txt.gz", ".parquet"
-Columns = Mapping[str, Any]
+Columns = Mapping[str, Sequence[object] | np.ndarray]  # of equal length, by name
 
 
 def check_ending(path: str | None, *others: str) -> None:

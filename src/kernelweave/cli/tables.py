@@ -6,38 +6,45 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
+from ..sequences import Alphabet
 from .table_output import pyarrow
+
+Frame: TypeAlias = Any
+"""A pandas DataFrame. pandas is an optional dependency, imported when a table is read."""
+
+Series: TypeAlias = Any
+"""A column of a pandas DataFrame."""
 
 MOSTLY = 0.9  # fraction of numbers above which a column is numeric, or of letters for sequences
 SHORTEST = 20  # median number of letters of a column of sequences
 
 
-def read_frame(path: Any, separator: str | None) -> Any:
+def read_frame(path: str | BinaryIO, separator: str | None) -> Frame:
     """Return a table from text with a separator, or from Parquet if `separator` is None."""
     if separator is None:
         arrow, _ = pyarrow()
-        with open(path, "rb") as file, _parquet_errors(path, arrow):
+        with open(str(path), "rb") as file, _parquet_errors(str(path), arrow):
             frame = pandas().read_parquet(file)
     else:
         with _text_errors(_name(path)):
             frame = pandas().read_csv(path, sep=separator, comment="#")
     if not len(frame):
         raise ValueError(f"{_name(path)}: contains no rows")
-    _refuse_mixed(frame, path)
+    _refuse_mixed(frame, _name(path))
     return frame
 
 
-def text_blocks(source: object, separator: str, rows: int) -> Iterator[Any]:
+def text_blocks(source: str | BinaryIO, separator: str, rows: int) -> Iterator[Frame]:
     """Yield blocks of rows of a text table."""
     with _text_errors(_name(source)):
         yield from pandas().read_csv(source, sep=separator, comment="#", chunksize=rows)
 
 
-def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
+def parquet_blocks(path: str, rows: int) -> Iterator[Frame]:
     """Yield blocks of rows of a Parquet file."""
     arrow, parquet = pyarrow()
     done = 0
@@ -49,12 +56,12 @@ def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
             done += len(frame)
 
 
-def sequence_columns(frame: Any, alphabet: Any) -> list[str]:
+def sequence_columns(frame: Frame, alphabet: Alphabet) -> list[str]:
     """Return the columns of long strings that consist almost only of letters of the alphabet."""
     return [str(name) for name in frame.columns if _contains_sequences(frame[name], alphabet)]
 
 
-def _contains_sequences(column: Any, alphabet: Any) -> bool:
+def _contains_sequences(column: Series, alphabet: Alphabet) -> bool:
     if column.dtype.kind in "biufcmM" or column.isna().any():
         return False
     texts = column.iloc[:: max(1, len(column) // 1000)]
@@ -89,7 +96,7 @@ def _parquet_errors(path: str, arrow: Any) -> Iterator[None]:
         raise ValueError(f"{path}: cannot be read as Parquet: {error}") from None
 
 
-def _refuse_mixed(frame: Any, path: Any) -> None:
+def _refuse_mixed(frame: Frame, source: str) -> None:
     """Raise ValueError if a column is numeric except for a few texts."""
     for name in frame.columns:
         column = frame[name]
@@ -100,7 +107,7 @@ def _refuse_mixed(frame: Any, path: Any) -> None:
         if MOSTLY * given.sum() <= numbers.sum() < given.sum():
             odd = np.flatnonzero(given & ~numbers)
             raise ValueError(
-                f"{_name(path)}: column {str(name)!r} has numbers, but also {len(odd)} texts; the "
+                f"{source}: column {str(name)!r} has numbers, but also {len(odd)} texts; the "
                 f"first is {str(column.iloc[odd[0]])!r}, {odd[0] + 1} rows below the header. Leave "
                 "missing values empty, or write NA"
             )

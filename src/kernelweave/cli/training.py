@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score, check_scoring
 from sklearn.model_selection import (
+    BaseCrossValidator,
     GroupKFold,
     KFold,
     StratifiedGroupKFold,
@@ -24,11 +25,11 @@ from ..kernels import Kernel
 from ..kernels.default import sequence_candidates
 from ..optimization.progress import progress_bar
 from ..sequences import Sequences
-from ..sequences.alphabets import PROTEIN, as_alphabet
+from ..sequences.alphabets import PROTEIN, Alphabet, as_alphabet
 from .command import Options
 from .data import Data, Windows, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
-from .tables import sequence_columns
+from .tables import Frame, sequence_columns
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -43,6 +44,11 @@ SCORES: dict[str, dict[str, object]] = {
     "binary": {"auROC": "roc_auc", "auPRC": _precision, "accuracy": "accuracy"},
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
+}
+ESTIMATORS: dict[str, type[FittedEstimator]] = {
+    "classify": MKLClassifier,
+    "regress": MKLRegressor,
+    "one-class": MKLOneClass,
 }
 MOST_NUMERIC_CLASSES = 20  # distinct numbers above which a target is a quantity, not a label
 
@@ -141,8 +147,9 @@ def scores_of(model: FittedEstimator, X: object, y: object) -> dict[str, float]:
 
 def _sequences_only(data: Data, options: Options) -> Data:
     """Return the sequence columns of a table without --kernel, or all columns if it has none."""
-    found = sequence_columns(data.X, as_alphabet(options["alphabet"]))
-    others = [str(name) for name in data.X.columns if name not in found]
+    frame: Frame = data.X
+    found = sequence_columns(frame, as_alphabet(options["alphabet"]))
+    others = [str(name) for name in frame.columns if name not in found]
     if not found:
         _hint_at_proteins(data, options["quiet"])
         return data
@@ -152,7 +159,7 @@ def _sequences_only(data: Data, options: Options) -> Data:
             f"ignored: {', '.join(others)}",
             err=True,
         )
-    return replace(data, X=data.X[found])
+    return replace(data, X=frame[found])
 
 
 def _hint_at_proteins(data: Data, quiet: bool) -> None:
@@ -183,7 +190,7 @@ def _whole_numbers(data: Data) -> int:
     return len(np.unique(y)) if either else 0
 
 
-def _say_task(task: str, data: Data) -> None:
+def _print_task(task: str, data: Data) -> None:
     """Write the task of a numeric target, and the option that changes it, to standard error."""
     if count := _whole_numbers(data):
         kind, other = {
@@ -193,15 +200,15 @@ def _say_task(task: str, data: Data) -> None:
         click.echo(f"{kind}: the target has {count} different numbers; {other}", err=True)
 
 
-def _norm(value: Any) -> float:
-    """Return the norm p."""
+def _norm(value: str) -> float:
+    """Return the value of --norm as a number."""
     try:
         return float(value)
     except ValueError:
         raise ValueError(f"--norm must be a number of at least 1, or inf, got {value!r}") from None
 
 
-def make_estimator(options: Options, data: Data) -> Any:
+def make_estimator(options: Options, data: Data) -> FittedEstimator:
     """Return the estimator for the options and the data."""
     names = ("loss", "class_weight", "multi_class", "tol", "max_time")
     chosen = {name: options[name] for name in names} | {"C": options["cost"]}
@@ -213,11 +220,8 @@ def make_estimator(options: Options, data: Data) -> Any:
         parameters["fit_intercept"] = False
     task = task_of(data, options)
     if options["task"] == "auto" and not (options["quiet"] or options["as_json"]):
-        _say_task(task, data)
-    kinds: dict[str, Any] = {
-        "classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass,
-    }  # fmt: skip
-    kind = kinds[task]
+        _print_task(task, data)
+    kind = ESTIMATORS[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
     if unfit:
         named = {"C": "-C", "fit_intercept": "--no-intercept"}
@@ -231,7 +235,7 @@ def make_estimator(options: Options, data: Data) -> Any:
     )
 
 
-def kernels_for(specs: tuple[str, ...], data: Data, alphabet: object) -> Any:
+def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Alphabet) -> list[Kernel] | None:
     """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
 
     A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
@@ -251,7 +255,7 @@ def kernels_for(specs: tuple[str, ...], data: Data, alphabet: object) -> Any:
     ] or None
 
 
-def _for_column(alphabet: object, aligned: bool, name: str) -> list[Kernel]:
+def _for_column(alphabet: Alphabet, aligned: bool, name: str) -> list[Kernel]:
     """Return the kernels of a column of sequences."""
     candidates = sequence_candidates(alphabet, aligned=aligned, columns=name)
     first = next(iter(candidates.values()))
@@ -286,7 +290,7 @@ def cross_validated(
     }
 
 
-def folds(options: Options, data: Data, classes: bool) -> Any:
+def folds(options: Options, data: Data, classes: bool) -> BaseCrossValidator:
     """Return the splitter of --cv: shuffled folds that keep groups together, if there are any.
 
     Without --cv there are five folds, or one per group if there are fewer groups.

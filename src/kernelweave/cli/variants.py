@@ -5,14 +5,30 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import STDIN, Command, index, jobs, one_class, quiet, text_output, with_options
+from .command import (
+    STDIN,
+    Command,
+    index,
+    jobs,
+    one_class,
+    out_option,
+    quiet,
+    text_output,
+    window_length,
+    with_options,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..genome import VariantScores
 
 
 @click.command(cls=Command)
@@ -21,16 +37,8 @@ from .command import STDIN, Command, index, jobs, one_class, quiet, text_output,
 @click.option(
     "--genome", required=True, metavar="FASTA", help="FASTA or 2bit file of the variants."
 )
-@click.option(
-    "-o",
-    "--out",
-    help="Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default standard output.",
-)
-@click.option(
-    "--length",
-    type=click.IntRange(1),
-    help="Letters of a window; by default those of the training sequences, if all have the same.",
-)
+@out_option("Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default standard output.")
+@window_length
 @click.option(
     "--on-mismatch",
     type=click.Choice(["error", "skip", "warn"]),
@@ -81,9 +89,7 @@ def command(
     from .table_output import check_ending, table_output
 
     check_ending(out, ".vcf", ".vcf.gz", ".vcf.bgz")
-    as_vcf = out is not None and out.lower().removesuffix(".gz").removesuffix(".bgz").endswith(
-        ".vcf"
-    )
+    as_vcf = out is not None and out.lower().endswith((".vcf", ".vcf.gz", ".vcf.bgz"))
     if index and not as_vcf:
         raise ValueError(f"--index: the output must end in .vcf.gz, got {out or 'standard output'}")
     fitted = load_model(model, jobs, vcf)
@@ -116,11 +122,11 @@ def _file_of(vcf: str) -> Iterator[str]:
         yield path
 
 
-def _columns(found: Any) -> dict[str, Any]:
+def _columns(found: VariantScores) -> dict[str, Sequence[object] | np.ndarray]:
     """Return scores as columns by name; positions are 1-based."""
     names = ("chromosome", "position", "name", "reference", "alternative")
     places = zip(*(one._replace(start=one.start + 1) for one in found.variants), strict=True)
-    columns = {
+    columns: dict[str, Sequence[object] | np.ndarray] = {
         **dict(zip(names, map(list, places), strict=True)),
         "reference score": found.reference,
         "alternative score": found.alternative,
