@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from kernelweave.datasets import make_sines, make_splice
 from kernelweave.engines import dense, family, linear, stacked
+from kernelweave.engines.costs import Products
 from kernelweave.engines.recorded_products import RecordedProducts
 from kernelweave.estimators import base as estimator_base
 from kernelweave.estimators import fit as estimator_fit
@@ -288,21 +289,22 @@ def _no_iterations(problem: Any) -> Iterator[np.ndarray]:
     return iter(())
 
 
-def _with_products(**others: str) -> Callable[[Case], Case]:
-    """Return a change of the cost of products, such as cheap="none", for losses but the logistic.
+def _with_products(change: Callable[[Products], Products | None]) -> Callable[[Case], Case]:
+    """Return a change of the costs of products, for losses but the logistic.
 
     The logistic loss has Newton-CG, an ablation of its own.
     """
 
-    def change(case: Case) -> Case:
+    def changed(case: Case) -> Case:
         if case.problem.term.is_entropy:
             return case
-        products, of_parts = case.costs.products, case.costs.part_products
-        return costs(
-            products=others.get(products, products), part_products=others.get(of_parts, of_parts)
-        )(case)
+        products, part_products = (
+            None if one is None else change(one)
+            for one in (case.costs.products, case.costs.part_products)
+        )
+        return costs(products=products, part_products=part_products)(case)
 
-    return change
+    return changed
 
 
 def _without_kept_examples(self: Any, q: int, keep: np.ndarray) -> np.ndarray:
@@ -350,17 +352,17 @@ ABLATIONS = (
     planned(
         "conjugate gradients of every kind (working sets instead)",
         "optimization/inner/conjugate_gradients.py, newton_cg.py",
-        costs(products="none", part_products="none"),
+        costs(products=None, part_products=None),
     ),
     planned(
         "conjugate gradients for bounded losses (kept for the squared loss)",
         "optimization/plan.py: INNER",
-        _with_products(cheap="linear"),
+        _with_products(lambda products: replace(products, cheap=False)),
     ),
     planned(
         "conjugate gradients for the squared loss on linear kernels",
         "optimization/plan.py: INNER",
-        _with_products(linear="none"),
+        _with_products(lambda products: products if products.cheap else None),
     ),
     Ablation(
         "conjugate directions (gradient steps instead)",
@@ -411,7 +413,7 @@ ABLATIONS = (
     planned(
         "all active examples as one working set when all values are cached",
         "optimization/inner/working_sets.py: cached_values",
-        costs(cached_values=False),
+        costs(values="computed"),
     ),
     planned(
         "several working sets between weight steps",
@@ -688,6 +690,7 @@ def problems(settings: Settings) -> Iterator[tuple[str, Fit]]:
     yield "2,000 rows, 20 RBF, p=1", classifier(widths, *table(2000), norm=1)
     yield "2,000 rows, 20 RBF, p=4/3", classifier(widths, *table(2000), norm=4 / 3)
     yield "2,000 rows, 20 RBF, p=2", classifier(widths, *table(2000), norm=2)
+    yield "2,000 rows, 20 RBF, p=4", classifier(widths, *table(2000), norm=4)
     yield "2,000 rows, 20 RBF, p=inf", classifier(widths, *table(2000), norm=np.inf)
     yield "1,000 rows, 20 RBF, tol=1e-6", classifier(widths, *table(1000), norm=1, tol=1e-6)
     yield "8,000 noisy rows, 1 RBF", classifier(RBF(0.05), *overlapping(8000))

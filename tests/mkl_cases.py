@@ -63,7 +63,7 @@ def uses(plan, kind):
 def working_sets(engine, size=1000):
     """Return working sets of a size, with the costs of an engine."""
     costs = engine.costs
-    return WorkingSets(size, costs.free_weights, costs.cached_values)
+    return WorkingSets(size, costs.free_weights, costs.values == "cached")
 
 
 class Unreached:

@@ -11,7 +11,7 @@ from benchmarks.ablation import ABLATIONS, Comparison, Run, compare, measure, su
 from benchmarks.settings import Settings
 
 import kernelweave
-from kernelweave.engines.costs import EngineCosts
+from kernelweave.engines.costs import EngineCosts, Products
 from kernelweave.losses import Hinge, Logistic, Squared, SquaredHinge
 from kernelweave.norms import Lp
 from kernelweave.optimization import plan
@@ -21,16 +21,14 @@ from kernelweave.problem.problem import Problem
 
 FAST, SLOW = Run(1.0, True), Run(2.0, True)
 COSTS = (
-    EngineCosts(1000, free_weights=True, products="linear", part_products="linear"),
-    EngineCosts(1000, free_weights=True, cached_values=True),
+    EngineCosts(1000, free_weights=True, products=Products(False), part_products=Products(False)),
+    EngineCosts(1000, free_weights=True, values="cached"),
     EngineCosts(1000, single_precision=True),
     EngineCosts(
         1000,
-        costly_pairs=True,
-        products="cheap",
-        part_products="cheap",
-        fixed_products=True,
-        separate_products=True,
+        values="costly",
+        products=Products(cheap=True, fixed=True, separate=True),
+        part_products=Products(cheap=True, fixed=True, separate=True),
     ),
 )
 OF_PLANS = [one for one in ABLATIONS if one.patches[0][:2] == (plan, "compose")]

@@ -25,12 +25,12 @@ KINDS = {  # an engine, and which of its costs are not the default
     "family": (COMBINED["family of two quantities, normalised by None"], {"all_outputs"}),
     "linear": (LINEAR["matches by degree"], {"products", "part_products", "all_outputs"}),
     "outputs": (OUTPUTS["outputs of distances and dot products"], {"free_weights", "all_outputs"}),
-    "shards": (SHARDED["shards of distances and dot products"], {"remote"}),
+    "shards": (SHARDED["shards of distances and dot products"], {"access"}),
     "stacked": (
         STACKED["stacked distances and dot products"],
-        {"free_weights", "cached_values", "all_outputs"},
+        {"free_weights", "values", "all_outputs"},
     ),
-    "streamed": (STREAMED["streamed distances and dot products"], {"streamed"}),
+    "streamed": (STREAMED["streamed distances and dot products"], {"access"}),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
@@ -61,20 +61,22 @@ def test_reading_costs_changes_nothing(kind, rng):
 def test_costs_are_consistent_with_the_operations(case, rng):
     engine = case.engine(case.data(rng, case.n))
     costs, theta = engine.costs, np.ones(engine.n_kernels)
-    assert costs.streamed == isinstance(engine, StreamedEngine)
-    assert costs.remote == isinstance(engine, ShardedEngine)
+    assert (costs.access == "streamed") == isinstance(engine, StreamedEngine)
+    assert (costs.access == "remote") == isinstance(engine, ShardedEngine)
     assert costs.single_precision == engine.has_single_precision
     engine.single_precision = True
     assert engine.single_precision == costs.single_precision
     engine.single_precision = False
-    if not costs.streamed:
+    if costs.access != "streamed":
         q = min(costs.block, engine.n)
         assert engine.block(np.arange(q), theta).shape == (q, q)
-    if costs.products == "none":
+    if costs.products is None:
         with pytest.raises(TypeError, match="cannot multiply with its kernel matrix cheaply"):
             mat_vec(engine).matvec(np.ones(engine.n), theta)
-    if costs.separate_products or costs.fixed_products or costs.costly_pairs:
-        assert costs.products != "none"
+    if costs.values == "costly":  # then the Hessian follows from recorded products
+        assert costs.products is not None
+        assert costs.products.cheap
+        assert costs.products.fixed
 
 
 @every_case
@@ -117,14 +119,14 @@ def engine_with_products(name, rng):
 @with_products
 def test_products_are_those_of_the_kernel_matrices(name, rng):
     engine, products = engine_with_products(name, rng)
-    assert engine.costs.products == products
+    assert engine.costs.products.cheap == (products == "cheap")
     assert isinstance(engine, MatVec)
     K, v = engine.blocks(np.arange(N)), rng.normal(size=N)
     theta = rng.random(engine.n_kernels)
     theta[1::3] = 0.0
     expected = np.einsum("m,mij,j->i", theta, K, v)
     np.testing.assert_allclose(mat_vec(engine).matvec(v, theta), expected, rtol=1e-9, atol=1e-9)
-    if engine.costs.separate_products:
+    if engine.costs.products.separate:
         each = engine.matvec(v, theta, each=True)
         np.testing.assert_allclose(each, K[theta != 0] @ v, rtol=1e-9, atol=1e-9)
 
@@ -134,14 +136,13 @@ def test_products_of_subsets_are_those_of_their_kernel_matrices(name, rng):
     engine, _ = engine_with_products(name, rng)
     idx = np.arange(0, N, 2)
     part, v, theta = engine.subset(idx), rng.normal(size=len(idx)), rng.random(engine.n_kernels)
-    assert engine.costs.part_products != "none"
-    assert part.costs.products == engine.costs.part_products
+    assert part.costs.products.cheap == engine.costs.part_products.cheap
     expected = np.einsum("m,mij,j->i", theta, engine.blocks(idx), v)
     np.testing.assert_allclose(mat_vec(part).matvec(v, theta), expected, rtol=1e-9, atol=1e-9)
 
 
 def test_separate_products_are_planned_for_kernels_with_norms_of_their_own(rng):
-    found = {name: engine_with_products(name, rng)[0].costs.separate_products for name in PRODUCTS}
+    found = {name: engine_with_products(name, rng)[0].costs.products.separate for name in PRODUCTS}
     assert found["family of gapped words"]
     assert found["short and long words"]
     assert not found["family of degrees"]

@@ -182,7 +182,7 @@ def test_any_sequence_of_operations(case, rows, n_jobs, rng):
     engine = case.engine(X, cache_mb=rows_of_memory(case, rows), n_jobs=n_jobs)
     naive = naive_for(case, X)
     assert (engine.n_kernels, engine.n) == naive.K.shape[:2]
-    asked = [] if engine.costs.streamed else [block]
+    asked = [] if engine.costs.access == "streamed" else [block]
     operations = [change, change_the_same_again, *asked, change_the_same_again, *asked]
     operations += list(rng.choice(CHANGES + asked, size=14))
     naive.check(engine, rng)
@@ -250,7 +250,7 @@ def test_subset_of_examples_keeps_alphas_and_outputs(case, rows, rng):
     np.testing.assert_array_equal(smaller.alpha, naive.alpha[idx])
     outside = naive.alpha.copy()
     outside[idx] = 0.0
-    if engine.costs.streamed:  # it holds no outputs that the others could be part of
+    if engine.costs.access == "streamed":  # it holds no outputs that the others could be part of
         outside[:] = 0.0
     offset = (theta @ np.einsum("mij,j->mi", naive.K, outside))[idx]
     part = Naive(naive.inside(idx), rounding=2.0 if naive.largest else 0.0)
@@ -260,7 +260,7 @@ def test_subset_of_examples_keeps_alphas_and_outputs(case, rows, rng):
         size = np.abs(naive.K).max(axis=(1, 2)) @ theta
         floor = size * (np.abs(outside).sum() + np.abs(part.alpha).sum())
         close(smaller.combined(theta)[None], expected[None], floor)
-        if not engine.costs.streamed:
+        if engine.costs.access != "streamed":
             inside = np.tensordot(theta, part.K, 1)
             close(smaller.block(np.arange(len(idx)), theta)[None], inside[None], 2 * size)
         change(smaller, part, rng)
@@ -404,7 +404,7 @@ def test_no_examples_to_change_change_nothing(kind, rng):
     engine.change(nobody, np.empty(0))
     np.testing.assert_array_equal(engine.combined(theta), before)
     np.testing.assert_array_equal(engine.alpha, naive.alpha)
-    if not engine.costs.streamed:
+    if engine.costs.access != "streamed":
         assert engine.block(nobody, theta).shape == (0, 0)
 
 

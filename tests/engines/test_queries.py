@@ -29,11 +29,11 @@ def queries(engine, rng):
         "snapshot": lambda: engine.snapshot().alpha,
         "subset": lambda: engine.subset(np.sort(idx)).alpha,
     }
-    if not costs.streamed:
+    if costs.access != "streamed":
         found["block"] = lambda: engine.block(idx, theta)
         found["blocks"] = lambda: engine.blocks(idx)
         found["diagonal"] = engine.diagonal
-    if isinstance(engine, MatVec) and costs.products != "none":
+    if isinstance(engine, MatVec) and costs.products is not None:
         found["matvec"] = lambda: mat_vec(engine).matvec(v, theta)
         found["matvec, other weights"] = lambda: mat_vec(engine).matvec(v, other)
     return found

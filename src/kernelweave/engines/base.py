@@ -437,8 +437,3 @@ def mat_vec(engine: Engine) -> MatVec:
     if not isinstance(engine, MatVec):
         raise engine._cannot("multiply with its kernel matrix cheaply")
     return engine
-
-
-def products_cost(cheap: bool, linear: bool) -> str:
-    """Return the value of `EngineCosts.products`: "none", "linear" or "cheap"."""
-    return "cheap" if cheap else "linear" if linear else "none"

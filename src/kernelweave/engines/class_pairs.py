@@ -88,7 +88,7 @@ class ClassPairsEngine(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        return EngineCosts(block=WORKING_SET, class_pairs=True)
+        return EngineCosts(block=WORKING_SET, access="class pairs")
 
     @property
     def sizes(self) -> tuple[int, ...]:

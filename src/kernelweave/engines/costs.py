@@ -7,6 +7,26 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Products:
+    """Costs of products of a vector with the kernel matrix of an engine.
+
+    Attributes
+    ----------
+    cheap : bool
+        Whether a product costs far less than all rows of the kernels, since its tables fit in
+        memory. Otherwise its time is linear in the number of examples.
+    fixed : bool
+        Whether most of the time does not depend on the number of examples.
+    separate : bool
+        Whether the products with all single kernels cost no more than that with their sum.
+    """
+
+    cheap: bool
+    fixed: bool = False
+    separate: bool = False
+
+
+@dataclass(frozen=True)
 class EngineCosts:
     """Costs of the operations of an engine, on which the choice of algorithms is based.
 
@@ -16,45 +36,33 @@ class EngineCosts:
     ----------
     block : int
         Number of examples whose kernel block costs no more than a few matrix-vector products.
-    costly_pairs : bool
-        Whether the kernel block of some hundred examples costs as much as a matrix-vector product
-        with all examples (gapped k-mers).
-    products : {"none", "linear", "cheap"}
-        Matrix-vector products with the kernel: not available; in time linear in n; or far cheaper
-        than all rows of the kernels, since their tables fit in memory.
-    part_products : {"none", "linear", "cheap"}
+    products : Products or None
+        Costs of matrix-vector products; None if they are not available.
+    part_products : Products or None
         The same for subsets of the examples.
-    fixed_products : bool
-        Whether most of the time of a product does not depend on n.
-    separate_products : bool
-        Whether the products of all single kernels cost no more than that of their sum.
+    values : {"cached", "computed", "costly"}
+        Whether all kernel values are in memory, or computed when they are needed. They are costly
+        if the kernel block of some hundred examples costs as much as a matrix-vector product with
+        all examples (gapped k-mers).
     free_weights : bool
         Whether new kernel weights cost no kernel evaluation.
-    cached_values : bool
-        Whether all kernel values are in memory.
     single_precision : bool
         Whether the engine is faster in single precision.
-    streamed : bool
-        Whether kernels are evaluated in blocks, since there are more than fit in memory.
     all_outputs : float
         If the outputs of at least this many kernels are needed, it is faster to compute those of
         all kernels at once.
-    remote : bool
-        Whether examples are on other machines.
-    class_pairs : bool
-        Whether the engine solves the two-class problems of all pairs of classes itself.
+    access : {"direct", "streamed", "remote", "class pairs"}
+        How solvers reach kernels and examples. Usually all are in this process; "streamed" if
+        kernels are evaluated in blocks, since there are more than fit in memory; "remote" if
+        examples are on other machines; "class pairs" if the engine solves the two-class problems
+        of all pairs of classes itself.
     """
 
     block: int
-    costly_pairs: bool = False
-    products: str = "none"
-    part_products: str = "none"
-    fixed_products: bool = False
-    separate_products: bool = False
+    products: Products | None = None
+    part_products: Products | None = None
+    values: str = "computed"
     free_weights: bool = False
-    cached_values: bool = False
     single_precision: bool = False
-    streamed: bool = False
     all_outputs: float = math.inf
-    remote: bool = False
-    class_pairs: bool = False
+    access: str = "direct"

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from .base import COSTLY_PAIR, LARGEST_BLOCK, TrainingSet, products_cost
+from .base import COSTLY_PAIR, LARGEST_BLOCK, TrainingSet
 from .cached_outputs import CachedOutputs
-from .costs import EngineCosts
+from .costs import EngineCosts, Products
 from .memory import check_memory
 from .recorded_products import RecordedProducts
 
@@ -98,18 +98,23 @@ class DenseEngine(CachedOutputs):
 
     @property
     def costs(self) -> EngineCosts:
-        cheap = self._core.keeps_products and self._has_product
+        products = self._products_of(self._core)
         part = self._core.subset(np.arange(min(2, self.n)))
-        part_cheap = part.keeps_products and self._has_product
+        recorded = products is not None and products.cheap and products.fixed
         return EngineCosts(
             block=LARGEST_BLOCK,
-            costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
-            products=products_cost(cheap, self._multiplies),
-            part_products=products_cost(part_cheap, self._multiplies),
-            fixed_products=self._core.products_are_fixed,
+            products=products,
+            part_products=self._products_of(part),
+            values="costly" if recorded and self._core.reads > COSTLY_PAIR else "computed",
             free_weights=True,
             all_outputs=0,
         )
+
+    def _products_of(self, core: _core.Engine) -> Products | None:
+        """Return the costs of products with the kernel matrix of a part of the examples."""
+        if not self._multiplies:
+            return None
+        return Products(core.keeps_products and self._has_product, self._core.products_are_fixed)
 
     @cached_property
     def recorded(self) -> RecordedProducts:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from .base import COSTLY_PAIR, LARGEST_BLOCK, Engine, TrainingSet, products_cost
-from .costs import EngineCosts
+from .base import COSTLY_PAIR, LARGEST_BLOCK, Engine, TrainingSet
+from .costs import EngineCosts, Products
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
@@ -81,15 +81,17 @@ class LinearEngine(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        cheap = self._core.keeps_products
         part = self._core.subset(np.arange(min(2, self.n)))
+        products, part_products = (
+            Products(core.keeps_products, self._core.products_are_fixed, self._separates)
+            for core in (self._core, part)
+        )
+        recorded = products.cheap and products.fixed
         return EngineCosts(
             block=LARGEST_BLOCK,
-            costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
-            products=products_cost(cheap, self._core.has_products),
-            part_products="cheap" if part.keeps_products else "linear",
-            fixed_products=self._core.products_are_fixed,
-            separate_products=self._separates,
+            products=products if self._core.has_products else None,
+            part_products=part_products,
+            values="costly" if recorded and self._core.reads > COSTLY_PAIR else "computed",
             all_outputs=0,  # one product gives those of all kernels
         )
 

@@ -45,7 +45,7 @@ class ShardedEngine(Engine):
     @property
     def costs(self) -> EngineCosts:
         return EngineCosts(
-            block=LARGEST_BLOCK, single_precision=self.has_single_precision, remote=True
+            block=LARGEST_BLOCK, single_precision=self.has_single_precision, access="remote"
         )
 
     def __init__(self, shards: Shards, local: LocalEngines):

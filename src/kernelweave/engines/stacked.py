@@ -78,7 +78,7 @@ class StackedEngine(CachedOutputs):
 
     @property
     def costs(self) -> EngineCosts:
-        return replace(super().costs, cached_values=True)
+        return replace(super().costs, values="cached")
 
     @property
     def _outputs(self) -> np.ndarray:

@@ -36,7 +36,7 @@ class StreamedEngine(Engine):
 
     @property
     def costs(self) -> EngineCosts:
-        return EngineCosts(block=LARGEST_BLOCK, streamed=True)
+        return EngineCosts(block=LARGEST_BLOCK, access="streamed")
 
     def subset(self, examples: np.ndarray) -> StreamedEngine:
         """Return an engine for some of the examples; the alphas of the others are set to 0.

@@ -172,7 +172,7 @@ def make_plan(
         return Plan(name, method.first_stage or Uniform(), method.solver(engine.costs))
     trained, costs = method if isinstance(method, Trained) else AUTO, engine.costs
     case = Case(trained, problem, costs, engine.n, engine.n_kernels, options, TUNING_OF_PLANS)
-    if not costs.streamed:
+    if costs.access != "streamed":
         return compose(case, name)
     # Sampled kernels get an engine that caches their outputs.
     cached = EngineCosts(block=costs.block, free_weights=True)
@@ -216,7 +216,7 @@ def scheduled(inner: Solver, case: Case) -> Solver:
     else:
         schedule = Interleaved(sets, step)
     if case.takes_joint_descent:
-        return Fallback(JointDescent(record=case.costs.fixed_products), schedule, case.size)
+        return Fallback(JointDescent(record=case.fixed_products), schedule, case.size)
     return schedule
 
 
@@ -261,6 +261,11 @@ class Case:
         """The case of a subset of the examples, whose products may have another cost."""
         return replace(self, costs=replace(self.costs, products=self.costs.part_products))
 
+    @property
+    def fixed_products(self) -> bool:
+        """Whether most of the time of a product does not depend on the number of examples."""
+        return self.costs.part_products is not None and self.costs.part_products.fixed
+
     # How alpha is improved
 
     @property
@@ -272,10 +277,10 @@ class Case:
     @property
     def working_sets(self) -> WorkingSets:
         costs, tuning = self.costs, self.tuning
-        cheap = self.M == 1 or costs.cached_values
-        accuracy = tuning.cheap_changes if cheap else tuning.costly_changes
+        cached = costs.values == "cached"
+        accuracy = tuning.cheap_changes if cached or self.M == 1 else tuning.costly_changes
         largest = 0 if self.options.working_set == "auto" else costs.block
-        return WorkingSets(self.size, costs.free_weights, costs.cached_values, accuracy, largest)
+        return WorkingSets(self.size, costs.free_weights, cached, accuracy, largest)
 
     def or_working_sets(self, first: Solver) -> Solver:
         """Return a solver that is replaced by working sets if it stalls or examples are few."""
@@ -285,7 +290,7 @@ class Case:
     def changes_all(self) -> bool:
         """Whether one matrix-vector product may change all alphas, instead of a working set."""
         sets_are_wanted = self.options.working_set != "auto" or self.n <= self.costs.block
-        available = self.costs.products != "none" and self.problem.n_outputs == 1
+        available = self.costs.products is not None and self.problem.n_outputs == 1
         return available and not sets_are_wanted
 
     @property
@@ -299,10 +304,11 @@ class Case:
 
         If alphas have bounds, moves are short, so that products must be cheap.
         """
-        if not self.changes_all or self.risk.is_smooth or self.compares:
+        products = self.costs.products
+        if products is None or not self.changes_all or self.risk.is_smooth or self.compares:
             return False
         term = self.risk.term
-        return term.is_quadratic and (self.costs.products == "cheap" or term.is_free)
+        return term.is_quadratic and (products.cheap or term.is_free)
 
     @property
     def product_kind(self) -> str:
@@ -311,7 +317,7 @@ class Case:
         "engine": by the engine; "matrix": by a cached matrix; "sample": by a Nyström
         approximation.
         """
-        if self.costs.products != "none":
+        if self.costs.products is not None:
             return "engine"
         examples = self.n // self.problem.n_outputs
         return "matrix" if examples <= self.tuning.matrix_examples else "sample"
@@ -349,7 +355,7 @@ class Case:
     @property
     def solves_at_once(self) -> bool:
         """Whether the inner problem is solved in one call, so that weights change after it only."""
-        if self.costs.class_pairs or self.compares or self.takes_newton_cg:
+        if self.costs.access == "class pairs" or self.compares or self.takes_newton_cg:
             return True
         return self.takes_conjugate_gradients and self.risk.term.is_free
 
@@ -359,7 +365,8 @@ class Case:
         return (
             self.method is AUTO
             and self.options.interleaved
-            and self.costs.separate_products
+            and self.costs.part_products is not None
+            and self.costs.part_products.separate
             and self.tuning.joint_from <= self.norm.exponent < np.inf
             and self.of_parts.takes_conjugate_gradients
         )
@@ -370,7 +377,7 @@ class Case:
     def takes_sample(self) -> bool:
         """Whether the first weights come from a sample."""
         accurate = self.accuracy is not None and self.accuracy.largest > 0
-        costly = not (self.costs.free_weights or self.costs.fixed_products)
+        costly = not (self.costs.free_weights or self.fixed_products)
         # A weight step under a risk that compares examples needs a new kernel matrix.
         costly = costly or (self.compares and self.norm.is_sparse)
         learns = self.step is not None and not self.takes_joint_descent
@@ -417,13 +424,14 @@ def newton_step(case: Case) -> Newton:
         return Newton(ResponseHessian(case.product_kind))
     fewest, most = np.multiply(case.tuning.hessian_blocks, case.costs.block)
     share = case.tuning.hessian_share * case.n / case.problem.n_outputs
-    recorded = case.costs.costly_pairs and case.costs.fixed_products
+    recorded = case.costs.values == "costly"
     return Newton(InnerHessian(round(np.clip(share, fewest, most)), recorded=recorded))
 
 
 def conjugate_gradients(case: Case) -> Solver:
-    costs = case.costs
-    return case.or_working_sets(ConjugateGradients(costs.separate_products, costs.fixed_products))
+    products = case.costs.products
+    assert products is not None
+    return case.or_working_sets(ConjugateGradients(products.separate, products.fixed))
 
 
 WEIGHT_STEPS: dict[str, Callable[[Case], WeightStep]] = {
@@ -445,7 +453,7 @@ ANALYTIC, LEVEL = WEIGHT_STEPS["analytic"], WEIGHT_STEPS["level"]
 
 # Solvers for alpha under fixed weights.
 INNER: tuple[Choice[Solver], ...] = (
-    Choice(lambda case: case.costs.class_pairs, lambda case: PairSets()),
+    Choice(lambda case: case.costs.access == "class pairs", lambda case: PairSets()),
     Choice(
         lambda case: case.compares and not case.risk.is_smooth, lambda case: ClassSets(case.size)
     ),

@@ -48,7 +48,12 @@ def costly_products(monkeypatch):
 
     def costly(costs):
         def changed(engine):
-            return replace(costs(engine), fixed_products=True, costly_pairs=True)
+            own = costs(engine)
+            products, part_products = (
+                None if one is None else replace(one, fixed=True)
+                for one in (own.products, own.part_products)
+            )
+            return replace(own, products=products, part_products=part_products, values="costly")
 
         return property(changed)
 

@@ -90,7 +90,7 @@ def test_which_kernels_are_quick(rng):
     engine = LinearEngine.of(training_set(GappedKmer([6, 7, 10], [4, 5, 6]), X, "unit"))
     assert engine.quick.n_kernels == 1
     assert engine.quick.n == engine.n
-    assert engine.costs.separate_products
+    assert engine.costs.products.separate
     assert engine.recorded.predicts
     assert engine.recorded.model(np.array([1.0, 0.5, 0.0])) is None  # its own product is as quick
     assert engine.recorded.model(np.array([1.0, 0.0, 0.1])) is not None
@@ -122,7 +122,7 @@ def test_moves_have_the_best_length_and_outputs_follow(rng):
     """Each dual value is the largest along its move; outputs are those of products anew."""
     problem, engine = case(rng, norms.Lp(1.5), C=5.0)
     descent = BestWeightsDescent(problem, engine, problem.norm.start(engine.n_kernels))
-    assert engine.costs.products == "cheap"
+    assert engine.costs.products.cheap
 
     def value(alpha):
         engine.move_to(alpha)

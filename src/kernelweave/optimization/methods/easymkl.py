@@ -109,7 +109,7 @@ class EasyMKL(Method):
         return loss.kind == "classifier"
 
     def solver(self, costs: EngineCosts) -> Solver:
-        return WorkingSets(costs.block, costs.free_weights, costs.cached_values)
+        return WorkingSets(costs.block, costs.free_weights, costs.values == "cached")
 
 
 @dataclass(frozen=True)
@@ -148,5 +148,5 @@ class MarginOfSum:
         ones, costs = np.ones(engine.n_kernels), engine.costs
         first = Problem.of(SquaredHinge(), Fixed(ones), y, np.full(engine.n, self.C))
         engine.move_to(np.zeros(engine.n))
-        sets = WorkingSets(costs.block, costs.free_weights, costs.cached_values)
+        sets = WorkingSets(costs.block, costs.free_weights, costs.values == "cached")
         return sets.solve(first, engine, ones, run.unobserved(run.tol, run.budget.max_iter))

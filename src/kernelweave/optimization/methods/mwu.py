@@ -221,7 +221,9 @@ class MWU(Method):
         return loss.name in ("hinge", "squared_hinge", "hard_margin")
 
     def solver(self, costs: EngineCosts) -> Solver:
-        return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
+        if costs.access == "streamed":
+            return SiftedMWU(self)
+        return MWURounds(self, in_batches=costs.access == "remote")
 
     def rounds(self, game: Game, eps: float) -> int:
         """Return the maximum number of rounds, by the bound of the paper.

@@ -131,7 +131,7 @@ class SKM(Method):
         return self.a is None and M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:
-        return SiftedSKM(self) if costs.streamed else self
+        return SiftedSKM(self) if costs.access == "streamed" else self
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem from the engine's alpha and given weights.
