@@ -1,6 +1,7 @@
 """A fit that runs out of iterations or time ends with the best model that it has certified."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def certificate(gap):
 
 def test_models_within_the_tolerance_are_not_candidates():
     best = BestModel(0.1)
-    run = Run.start(0.1, best=best)
+    run = replace(Run.start(0.1), best=best)
     alpha, theta = np.array([1.0, -1.0]), np.array([0.6, 0.8])
     for gap, factor in ((0.5, 1.0), (0.3, 2.0), (0.05, 3.0), (0.4, 4.0)):
         run.record(certificate(gap), theta, 1, factor * alpha)

@@ -1,5 +1,7 @@
 """The run of a solver: its end, its result, and the runs of subproblems."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -126,7 +128,7 @@ def test_run_with_another_tolerance_shares_log_and_budget():
 
 def test_certified_models_with_an_alpha_are_noted_as_candidates():
     best = BestModel(1e-3)
-    run, alpha = Run.start(1e-3, best=best), np.array([1.0, -1.0])
+    run, alpha = replace(Run.start(1e-3), best=best), np.array([1.0, -1.0])
     run.record(certificate(0.1), THETA)
     run.record(certificate(0.2), THETA, 1, alpha)
     last = run.result(certificate(0.5), alpha, THETA)

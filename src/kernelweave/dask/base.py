@@ -21,8 +21,8 @@ from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare
 from ..kernels.data.inputs import is_numeric_array
 from ..optimization.engine_choice import Workload
-from ..optimization.log import Progress
-from ..optimization.progress import Watch, live_line
+from ..optimization.log import Progress, Watch
+from ..optimization.progress import live_line
 from ..optimization.time_left import TimeLeft
 from .cluster import Cluster
 from .collections import is_collection

@@ -23,7 +23,8 @@ from ..model.model import Model
 from ..model.weights import held_out_shares, shares_of
 from ..norms import Elliptic
 from ..optimization.engine_choice import ENGINES, Workload, choose_engine
-from ..optimization.progress import Watch, live_line
+from ..optimization.log import Watch
+from ..optimization.progress import live_line
 from ..optimization.result import Result
 from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem

@@ -14,12 +14,14 @@ from ..engines import Engine
 from ..kernels import Kernel
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key
 from ..optimization.best_model import BestModel
+from ..optimization.budget import Budget
+from ..optimization.log import Log, Watch
 from ..optimization.named_methods import find_method
 from ..optimization.plan import Options, Plan, make_plan
-from ..optimization.progress import Watch
 from ..optimization.result import Result
 from ..optimization.run import Run
 from ..optimization.solve import solve, solve_confirmed
+from ..optimization.stopping import StoppingRule
 from ..problem.problem import Problem
 from .overflow import why_not_finite
 from .prepared import Prepared
@@ -144,13 +146,11 @@ class Fit:
         engine.work.clear()
         estimator = self.estimator
         limited = estimator.max_iter is not None or self.deadline < np.inf
-        return Run.start(
-            estimator.tol,
-            estimator.max_iter,
-            self.deadline,
-            watch=self.watch,
+        return Run(
+            StoppingRule(estimator.tol),
+            Budget(estimator.max_iter, self.deadline),
+            Log(engine.work, self.watch),
             observe=checkpoint.keep if checkpoint else None,
-            work=engine.work,
             best=BestModel(estimator.tol) if self.final and limited else None,
         )
 

@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .log import Progress
-
-Watch = Callable[[Progress], None]
+from .log import Progress, Watch
 
 SECONDS_BETWEEN = 1.0  # between two lines if the output is not a terminal
 

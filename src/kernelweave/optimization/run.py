@@ -51,12 +51,10 @@ class Run:
         *,
         watch: Watch | None = None,
         observe: Observer | None = None,
-        work: Work | None = None,
-        best: BestModel | None = None,
     ) -> Run:
-        """Return the run of a fit that starts now."""
-        log = Log(Work() if work is None else work, watch)
-        return cls(StoppingRule(tol), Budget(max_iter, deadline), log, observe, best)
+        """Return a run that starts now."""
+        log = Log(Work(), watch)
+        return cls(StoppingRule(tol), Budget(max_iter, deadline), log, observe)
 
     def inner(
         self,

@@ -10,7 +10,13 @@ from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
 from kernelweave.optimization.fallback import Fallback
-from kernelweave.optimization.inner.newton_cg import NewtonCG, NewtonCGTuning, Point, newton_step
+from kernelweave.optimization.inner.newton_cg import (
+    CGStop,
+    NewtonCG,
+    NewtonCGTuning,
+    Point,
+    newton_step,
+)
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.run import Run
 
@@ -64,7 +70,7 @@ def test_step_solves_the_newton_equations():
     apart = 0.5 * (point.alpha - point.beta) @ product
     assert point.value - dual == pytest.approx(apart)
 
-    delta, of_delta = newton_step(point, product, K.__matmul__, 1e-16, 200)
+    delta, of_delta = newton_step(point, product, K.__matmul__, CGStop(1e-16, 200))
     np.testing.assert_allclose(of_delta, K @ delta, atol=1e-10)
     D = np.array([point.response.hessian(unit) for unit in np.eye(200)])
     exact = np.linalg.solve(np.eye(200) + D @ K, point.alpha - point.beta)

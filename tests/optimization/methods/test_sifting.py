@@ -31,7 +31,6 @@ from kernelweave.optimization.methods.sifting import (
     FEW,
     SiftedKernels,
     Sifting,
-    among_some,
     first_guess,
 )
 from kernelweave.optimization.methods.skm import SKM
@@ -253,7 +252,7 @@ def test_sample_of_some_kernels_has_the_largest_norms_and_a_feasible_alpha(case,
     engine, run = streamed(X), Run.start(1e-3)
     weights = begin(problem, engine)
     one = sifting.Sifting(SOLVERS["newton"].solve)
-    weights, chosen = among_some(one, problem, engine, weights, run, np.array([4, 7]))
+    weights, chosen = one.among_some(problem, engine, weights, run, np.array([4, 7]))
     some = np.union1d(sifting.spread(np.arange(M), M // 3), [4, 7])
     assert np.isin(chosen, some).all()
     assert np.isin(np.flatnonzero(weights), chosen).all()

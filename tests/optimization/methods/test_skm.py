@@ -80,7 +80,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), Smoothing(30))
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         smooth.kappa, smooth.d, smooth.shift = kappa, d, np.zeros(M)
         smooth.refresh()
@@ -94,7 +94,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), Smoothing(30))
     smooth._work(np.arange(30), 0.5)
     smooth.kappa, smooth.d, smooth.shift = 0.5, 1.0, np.zeros(M)
     smooth.refresh()
@@ -167,7 +167,7 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), Smoothing(60))
     smooth._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         smooth._advance(1.0)
@@ -206,7 +206,7 @@ def test_single_class_gives_the_constant_model(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), Smoothing(60))
     smooth.excluded[:] = True
     smooth.excluded[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
@@ -359,8 +359,8 @@ def test_smoothed_solutions_satisfy_theorem_1(relative, scales, rng):
     a = a_priori_smoothing(K, C, eps1=0.5, eps2=0.2, d=d)
     relative = np.array(relative or d)
     kappa = a / relative.max()
-    smoothing = Smoothing(kappa=kappa, a=tuple(relative))
-    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), n, smoothing)
+    smoothing = Smoothing(n, kappa=kappa, a=tuple(relative))
+    smooth = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), smoothing)
     for _ in range(100):
         smooth._work(np.arange(n), 1e-3)
         if smooth.violations().size <= 1e-2:

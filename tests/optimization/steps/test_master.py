@@ -18,6 +18,7 @@ from kernelweave.optimization.steps.inner_hessian import InnerHessian
 from kernelweave.optimization.steps.level import Level
 from kernelweave.optimization.steps.master import (
     MasterTuning,
+    QuadraticModel,
     least_weights,
     model_minimum,
 )
@@ -51,7 +52,7 @@ def test_the_minimum_is_that_of_a_general_solver(norm, rng):
     def model(v):
         return gradient @ v + 0.5 * (v - theta) @ H @ (v - theta)
 
-    found = model_minimum(theta, gradient / 2, H / 2, lower, norm)
+    found = model_minimum(QuadraticModel.of(theta, gradient / 2, H / 2), lower, norm)
     inside = {"type": "ineq", "fun": lambda v: 1.0 - norm.value(v)}
     oracle = minimize(
         model, 0.9 * theta, bounds=[(low, None) for low in lower], constraints=inside, tol=1e-12
@@ -67,7 +68,7 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng):
     many, norm = 4 * MasterTuning().first_weights, norms.Lp(p)
     theta, gradient = norm.start(many), -rng.random(many)
     root = rng.normal(size=(many, 5))
-    given = theta, gradient, root @ root.T, 0.2 * theta, norm
+    given = QuadraticModel.of(theta, gradient, root @ root.T), 0.2 * theta, norm
     some = model_minimum(*given)
     every = model_minimum(*given, MasterTuning(first_weights=many))
     np.testing.assert_allclose(some, every, atol=1e-6 * theta[0])
@@ -107,7 +108,9 @@ def test_slopes_that_differ_slightly_move_the_weights(size):
     """Without this, fits stall near a gap of 1e-8."""
     theta, curvature = np.array([0.3, 0.5, 0.2]), np.array([1.0, 3.0, 2.0])
     gradient = np.array([0.4, 0.4 + size, 0.4])
-    found = model_minimum(theta, gradient, np.diag(curvature), np.zeros(3), norms.Lp(1))
+    found = model_minimum(
+        QuadraticModel.of(theta, gradient, np.diag(curvature)), np.zeros(3), norms.Lp(1)
+    )
     # The slopes of all weights are equal there, and the weights still add up to 1.
     slopes = gradient + curvature * (found - theta)
     assert np.ptp(slopes) <= 0.1 * size

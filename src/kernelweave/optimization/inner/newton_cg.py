@@ -107,8 +107,7 @@ class NewtonCG:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        product = kernel_product(self.products, engine, weights)
-        method = _NewtonCG(problem, engine, weights, run, product, self.tuning)
+        method = _NewtonCG(problem, engine, weights, run, self)
         return run.result(method.run_steps(), engine.alpha, weights)
 
 
@@ -121,11 +120,10 @@ class _NewtonCG:
         engine: Engine,
         weights: np.ndarray,
         run: Run,
-        product: Product,
-        tuning: NewtonCGTuning,
+        plan: NewtonCG,
     ):
         self.problem, self.engine, self.weights, self.run = problem, engine, weights, run
-        self.product, self.tuning = product, tuning
+        self.product, self.tuning = kernel_product(plan.products, engine, weights), plan.tuning
 
     def run_steps(self) -> Certificate:
         """Take Newton steps until the run is finished or no step brings progress.
@@ -152,16 +150,11 @@ class _NewtonCG:
         """Return the point after a step with a line search; None if no length brings progress."""
         wanted = self.tuning.end * self.run.tol * certificate.scale
         present = difference(certificate, 0.5 * float((point.alpha - point.beta) @ product))
-        enough = max(wanted, self.tuning.gap_factor * present)
-        step = newton_step(
-            point,
-            product,
-            self.product,
-            enough,
-            self.tuning.cg_moves,
-            lambda: self.run.budget.out_of_time,
+        enough, budget = max(wanted, self.tuning.gap_factor * present), self.run.budget
+        stop = CGStop(enough, self.tuning.cg_moves, lambda: budget.out_of_time)
+        return searched(
+            self.problem, point, *newton_step(point, product, self.product, stop), self.tuning
         )
-        return searched(self.problem, point, *step, self.tuning)
 
 
 def better_start(problem: Problem, engine: Engine, weights: np.ndarray) -> Point:
@@ -203,13 +196,27 @@ def difference(certificate: Certificate, predicted: float) -> float:
     return found if np.isfinite(found) else predicted
 
 
+@dataclass(frozen=True)
+class CGStop:
+    """When conjugate gradients stop.
+
+    Attributes
+    ----------
+    enough : float
+        At this predicted difference of primal and dual value,
+    moves : int
+        or after so many moves,
+    late : callable
+        or if this returns True.
+    """
+
+    enough: float
+    moves: int
+    late: Callable[[], bool] = lambda: False
+
+
 def newton_step(
-    point: Point,
-    K_residual: np.ndarray,
-    product: Product,
-    enough: float,
-    moves: int,
-    late: Callable[[], bool] = lambda: False,
+    point: Point, K_residual: np.ndarray, product: Product, stop: CGStop
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the Newton step of beta and that of its outputs, both of shape (n,).
 
@@ -220,19 +227,16 @@ def newton_step(
         K (alpha - beta).
     product : callable
         Multiplies with K.
-    enough : float
-        Conjugate gradients stop at this predicted difference of primal and dual value,
-    moves : int
-        or after so many moves,
-    late : callable
-        or if this returns True.
+    stop : CGStop
     """
     hessian = point.response.hessian
     step = np.zeros_like(point.beta), np.zeros_like(point.beta)
-    for found in newton_iterates(hessian, product, point.alpha - point.beta, K_residual, moves):
+    for found in newton_iterates(
+        hessian, product, point.alpha - point.beta, K_residual, stop.moves
+    ):
         step = found.x, found.K_x
         curved = float(found.K_residual @ hessian(found.K_residual))
-        if 0.5 * (float(found.squared) + curved) <= enough or late():
+        if 0.5 * (float(found.squared) + curved) <= stop.enough or stop.late():
             break
     return step
 

@@ -20,7 +20,7 @@ from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
-from .newton_cg import Point, better_start, certified_at, newton_step, searched
+from .newton_cg import CGStop, Point, better_start, certified_at, newton_step, searched
 from .products import Product, kernel_product
 
 
@@ -151,7 +151,8 @@ class _SurrogateNewton:
         """Return a better point in the space of all directions; None if there is none."""
         product = self.surrogate(point.alpha - point.beta)
         enough = self.tuning.gap_factor * self._predicted(point)
-        direction, _ = newton_step(point, product, self.surrogate, enough, self.tuning.moves)
+        stop = CGStop(enough, self.tuning.moves)
+        direction, _ = newton_step(point, product, self.surrogate, stop)
         self.space.add(direction, self.product(direction))
         return self.space.minimum(self.problem, point)
 
@@ -201,9 +202,8 @@ def minimum(
         residual = point.alpha - point.beta
         K_residual = product(residual)
         enough = tuning.gap_factor * 0.5 * float(residual @ K_residual)
-        found = searched(
-            problem, point, *newton_step(point, K_residual, product, enough, tuning.moves)
-        )
+        step = newton_step(point, K_residual, product, CGStop(enough, tuning.moves))
+        found = searched(problem, point, *step)
         if found is None or point.value - found.value <= tuning.gap_factor**2 * abs(found.value):
             return point if found is None else found
         point = found

@@ -31,10 +31,6 @@ class Game:
     problem : Problem
     engine : Engine
         Stores the examples and alpha.
-    before : Game, optional
-        Game to continue, whose a the engine stores; by default a new game begins.
-    examples : ndarray of int, optional
-        For a batch: positions of its examples in the full game, sorted.
     total : float, optional
         Sum of |alpha| to which its bounds refer: a_i is at most (hi_i - lo_i) / total. Not used if
         alpha has no bounds.
@@ -64,12 +60,23 @@ class Game:
         self,
         problem: Problem,
         engine: Engine,
-        before: Game | None = None,
-        examples: np.ndarray | None = None,
         total: float = np.inf,
         played: int = 0,
     ):
-        self.problem, self.engine, self.examples = problem, engine, examples
+        self._pose(problem, engine, total)
+        size = float(np.abs(engine.alpha).sum())
+        self.rounds = 0 if self.bounded or not size else played
+        engine.move_to(engine.alpha * (self.rounds / size if self.rounds else 0.0))
+        self.s = engine.quadratic() / self.cost
+        self.ridge_part = float(self.ridge @ engine.alpha**2)
+        self.longest, self.step = 0.0, 0.0
+        if problem.norm.is_fixed:
+            self.mu = problem.norm.best(self.s)
+        self.update_weights(0.0)
+
+    def _pose(self, problem: Problem, engine: Engine, total: float) -> None:
+        """Set what stays the same in all rounds."""
+        self.problem, self.engine = problem, engine
         self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge, self.total = problem.term.curv, total
         self.bounds = problem.term.hi - problem.term.lo
@@ -82,18 +89,6 @@ class Game:
             raise ValueError(
                 "y must have examples of both classes with a positive weight, got one class"
             )
-        if before is not None:
-            self._continue(before)
-            return
-        size = float(np.abs(engine.alpha).sum())
-        self.rounds = 0 if self.bounded or not size else played
-        engine.move_to(engine.alpha * (self.rounds / size if self.rounds else 0.0))
-        self.s = engine.quadratic() / self.cost
-        self.ridge_part = float(self.ridge @ engine.alpha**2)
-        self.longest, self.step = 0.0, 0.0
-        if problem.norm.is_fixed:
-            self.mu = problem.norm.best(self.s)
-        self.update_weights(0.0)
 
     def _continue(self, other: Game) -> None:
         """Copy the state of another game with the same kernels."""
@@ -101,7 +96,7 @@ class Game:
         self.mu, self.step = other.mu, other.step
         self.rounds, self.longest = other.rounds, other.longest
 
-    def batch(self) -> Game:
+    def batch(self) -> Batch:
         """Return the game on the examples with a > 0 or small margins, for some rounds."""
         alpha = self.engine.alpha
         F = self.engine.combined(self.theta()) * self.problem.norm.value(self.mu)
@@ -111,14 +106,12 @@ class Game:
             count = max(CANDIDATES, 2 * len(self._filled(side, margins)[0]))
             smallest.append(side[np.argsort(margins[side], kind="stable")[:count]])
         local = np.union1d(np.flatnonzero(alpha), np.concatenate(smallest))
-        problem = self.problem.restricted(local, self.problem.tau)
-        return Game(problem, self.engine.subset(local), self, local, self.total)
+        return Batch(self, local)
 
-    def merge(self, batch: Game) -> None:
+    def merge(self, batch: Batch) -> None:
         """Update this game by the rounds of a batch."""
-        if batch.examples is not None:
-            self.engine.change(batch.examples, batch.engine.alpha)
-            self._continue(batch)
+        self.engine.change(batch.examples, batch.engine.alpha)
+        self._continue(batch)
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
@@ -242,3 +235,20 @@ class Game:
         """Return the certificate of alpha times `scale`, given its outputs F, shape (n,)."""
         s = scale**2 * self.s * self.cost
         return self.problem.certificate(scale * self.engine.alpha, scale * F, s, theta)
+
+
+class Batch(Game):
+    """The continuation of a game on some of its examples.
+
+    Parameters
+    ----------
+    game : Game
+    examples : ndarray of int
+        Their positions in the game, sorted.
+    """
+
+    def __init__(self, game: Game, examples: np.ndarray):
+        problem = game.problem.restricted(examples, game.problem.tau)
+        self._pose(problem, game.engine.subset(examples), game.total)
+        self.examples = examples
+        self._continue(game)

@@ -54,8 +54,8 @@ from ..run import Run
 from ..solver import Solver
 from .alignment import Aligned
 from .base import Method
-from .game import Game
-from .sifting import MANY, Sifting, among_some, spread
+from .game import Batch, Game
+from .sifting import MANY, Sifting, spread
 
 CERTIFICATES = 40  # number of certificates in a run
 LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
@@ -370,7 +370,8 @@ class MWURounds:
                 mwu.check_width(batch.step / unit)
                 if run.budget.out_of_time:
                     break
-            game.merge(batch)
+            if isinstance(batch, Batch):
+                game.merge(batch)
             certificate = game.certificate()
             if certificate.finite:
                 alpha = game.scale * engine.alpha
@@ -418,5 +419,5 @@ class SiftedMWU:
         )
         chosen = spread(np.arange(engine.n_kernels), FIRST)
         if engine.n_kernels >= MANY:
-            weights, chosen = among_some(sifting, problem, engine, weights, run, chosen)
+            weights, chosen = sifting.among_some(problem, engine, weights, run, chosen)
         return sifting.solve(problem, engine, weights, run, chosen)

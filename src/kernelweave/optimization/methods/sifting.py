@@ -132,6 +132,31 @@ class Sifting:
             chosen = np.union1d(chosen, self.join(beyond, height[beyond]))
             tol = max(last, min(self.early_tol, EARLY_FACTOR * certificate.gap))
 
+    def among_some(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, chosen: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return weights and a sample of kernels, from sifting on every `SHARE`-th kernel.
+
+        The engine is moved to that solution. The parameters are those of `solve`; the first sample
+        takes part in any case.
+
+        Returns
+        -------
+        weights : ndarray of shape (M,)
+        kernels : ndarray of int, sorted
+            The kernels with weight, and a few with the largest s_m / c_m.
+        """
+        M = engine.n_kernels
+        some = np.union1d(spread(np.arange(M), M // SHARE), chosen)
+        part, small = _streamed(engine).among(some), replace(problem, norm=problem.norm.among(some))
+        inner = run.unobserved(run.tol, run.budget.iterations_left)
+        result = self.solve(small, part, weights[some], inner, np.searchsorted(some, chosen))
+        run.budget.used += result.n_iter
+        engine.move_to(result.alpha)
+        height = part.quadratic() / small.norm.costs(len(some))
+        likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
+        return placed(result.weights, some, M), some[likely]
+
 
 @dataclass(frozen=True)
 class SiftedKernels:
@@ -148,11 +173,12 @@ class SiftedKernels:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         solve, likely = self.solver.solve, np.flatnonzero(weights)
+        sifting = Sifting(solve)
         if len(likely) == len(weights):  # not a warm start with sparse weights
             weights, likely = first_guess(solve, problem, engine, run, MOST_FOR_STEPS)
             if len(weights) >= MANY:
-                weights, likely = among_some(Sifting(solve), problem, engine, weights, run, likely)
-        return Sifting(solve).solve(problem, engine, weights, run, likely)
+                weights, likely = sifting.among_some(problem, engine, weights, run, likely)
+        return sifting.solve(problem, engine, weights, run, likely)
 
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
@@ -200,48 +226,6 @@ def first_guess(
     if not engine.alpha.any():
         engine.change(idx, result.alpha)
     return placed(result.weights, tried, engine.n_kernels), tried[likely]
-
-
-def among_some(
-    sifting: Sifting,
-    problem: Problem,
-    engine: Engine,
-    weights: np.ndarray,
-    run: Run,
-    chosen: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and a sample of kernels, from sifting on every `SHARE`-th kernel.
-
-    The engine is moved to that solution.
-
-    Parameters
-    ----------
-    sifting : Sifting
-    problem : Problem
-    engine : StreamedEngine
-    weights : ndarray of shape (M,)
-        Initial weights.
-    run : Run
-    chosen : ndarray of int
-        First sample of kernels, sorted. They take part in any case.
-
-    Returns
-    -------
-    weights : ndarray of shape (M,)
-    kernels : ndarray of int, sorted
-        The kernels with weight, and a few with the largest s_m / c_m.
-    """
-    M = engine.n_kernels
-    some = np.union1d(spread(np.arange(M), M // SHARE), chosen)
-    part, small = _streamed(engine).among(some), replace(problem, norm=problem.norm.among(some))
-    inner = run.unobserved(run.tol, run.budget.iterations_left)
-    first = np.searchsorted(some, chosen)
-    result = sifting.solve(small, part, weights[some], inner, first)
-    run.budget.used += result.n_iter
-    engine.move_to(result.alpha)
-    height = part.quadratic() / small.norm.costs(len(some))
-    likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
-    return placed(result.weights, some, M), some[likely]
 
 
 def _streamed(engine: Engine) -> StreamedEngine:

@@ -161,8 +161,8 @@ class SKM(Method):
     def _solved(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem on all of its kernels."""
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        smoothing = Smoothing(self.kappa, self.mu, self.a)
-        smooth, iterations = SmoothedProblem(problem, engine, weights, run, room, smoothing), 0
+        smoothing = Smoothing(room, self.kappa, self.mu, self.a)
+        smooth, iterations = SmoothedProblem(problem, engine, weights, run, smoothing), 0
         while True:
             certificate = smooth.certify()
             run.record(certificate, smooth.theta, iterations)

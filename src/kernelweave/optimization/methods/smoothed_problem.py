@@ -45,14 +45,18 @@ class Smoothing:
 
     Attributes
     ----------
+    room : maximum number of examples in a working set.
     kappa : first kappa, at most 1.
     mu : factor from one kappa to the next.
     a : a0 of every kernel; None for a0_m = d_m, the root of its cost in the norm.
+    tuning : constants.
     """
 
+    room: int
     kappa: float = 1.0
     mu: float = 0.5
     a: tuple[float, ...] | None = None
+    tuning: SmoothingTuning = SmoothingTuning()
 
     def relative(self, cost: np.ndarray) -> np.ndarray:
         """Return a0_m / d_m, shape (M,), for kernels with costs d_m^2, shape (M,).
@@ -84,10 +88,7 @@ class SmoothedProblem:
         Initial weights.
     run : Run
         Has the time limit.
-    room : int
-        Maximum number of examples in a working set.
     smoothing : Smoothing
-    tuning : SmoothingTuning
 
     Attributes
     ----------
@@ -110,11 +111,9 @@ class SmoothedProblem:
         engine: Engine,
         weights: np.ndarray,
         run: Run,
-        room: int,
-        smoothing: Smoothing = Smoothing(),
-        tuning: SmoothingTuning = SmoothingTuning(),
+        smoothing: Smoothing,
     ):
-        self.problem, self.engine, self.run, self.tuning = problem, engine, run, tuning
+        self.problem, self.engine, self.run, self.tuning = problem, engine, run, smoothing.tuning
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta, self.smoothing = weights.copy(), smoothing
         self.relative = smoothing.relative(self.cost)
@@ -123,7 +122,7 @@ class SmoothedProblem:
         self.d = 0.0 if self.kappa == 1 else 1.0  # first the plain sum of all kernels
         self.last_gap = np.inf
         self.unused, self.excluded, self.readmitted = np.zeros((3, len(self.cost)), dtype=bool)
-        self.q = min(self.engine.n, max(room, 2))
+        self.q = min(self.engine.n, max(smoothing.room, 2))
         self._all_blocks: np.ndarray | None = None
         self.refresh()
         better_than_constant = self._certificate(self.theta).gap < 1

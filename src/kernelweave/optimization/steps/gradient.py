@@ -27,7 +27,7 @@ from ...norms import Norm
 from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
-from .master import least_weights, model_minimum
+from .master import QuadraticModel, least_weights, model_minimum
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,8 @@ class GradientSteps:
         self.metric.update(iterate.theta, gradient)
         scale = np.abs(gradient).max()
         lower = least_weights(iterate, self.norm, self.tuning.reach)
-        best = model_minimum(
-            iterate.theta, gradient / scale, self.metric.B / scale, lower, self.norm
-        )
+        model = QuadraticModel.of(iterate.theta, gradient / scale, self.metric.B / scale)
+        best = model_minimum(model, lower, self.norm)
         direction = best - iterate.theta
         slope = float(gradient @ direction)
         return _line_search(iterate, primal, direction, slope, self.tuning)

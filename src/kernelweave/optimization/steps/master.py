@@ -248,15 +248,44 @@ def least_weights(
     return least
 
 
+@dataclass(frozen=True, eq=False)
+class QuadraticModel:
+    """A model of J(theta): gradient . d + 1/2 d' (H + ridge I) d, with d = theta - centre.
+
+    Attributes
+    ----------
+    centre, gradient : ndarrays of shape (M,)
+        Weights, and the gradient of the model there, scaled to about 1.
+    H : ndarray of shape (M, M)
+        Hessian in the same units.
+    ridge : float
+    """
+
+    centre: np.ndarray
+    gradient: np.ndarray
+    H: np.ndarray
+    ridge: float
+
+    @classmethod
+    def of(cls, centre: np.ndarray, gradient: np.ndarray, H: np.ndarray) -> QuadraticModel:
+        """Return the model with a ridge that keeps its Hessian regular."""
+        return cls(centre, gradient, H, 1e-9 * H.trace() / len(H) + 1e-14)
+
+    def gradient_at(self, theta: np.ndarray) -> np.ndarray:
+        """Return the gradient at other weights, shape (M,)."""
+        d = theta - self.centre
+        return np.asarray(self.gradient + self.H @ d + self.ridge * d)
+
+    def part(self, free: np.ndarray, theta: np.ndarray) -> QuadraticModel:
+        """Return the model of the free weights, a mask; the others have their values in theta."""
+        gradient, H = self.gradient_at(theta)[free], self.H[np.ix_(free, free)]
+        return QuadraticModel(theta[free], gradient, H, self.ridge)
+
+
 def model_minimum(
-    theta: np.ndarray,
-    gradient: np.ndarray,
-    H: np.ndarray,
-    lower: np.ndarray,
-    norm: Norm,
-    tuning: MasterTuning = TUNING,
+    model: QuadraticModel, lower: np.ndarray, norm: Norm, tuning: MasterTuning = TUNING
 ) -> np.ndarray:
-    """Return the feasible weights, shape (M,), that minimise a quadratic model around theta.
+    """Return the feasible weights, shape (M,), that minimise a quadratic model.
 
     If weights are many, most end at their lower bounds. An active set method therefore starts with
     the largest and the steepest weights. It adds weights with a negative reduced gradient, the
@@ -264,43 +293,35 @@ def model_minimum(
 
     Parameters
     ----------
-    theta : ndarray of shape (M,)
-        Present weights.
-    gradient : ndarray of shape (M,)
-        Gradient of the model at theta, scaled to about 1.
-    H : ndarray of shape (M, M)
-        Hessian in the same units.
+    model : QuadraticModel
     lower : ndarray of shape (M,)
         Lower bounds of the weights.
     norm : Norm
     tuning : MasterTuning
     """
-    M = len(theta)
-    ridge = 1e-9 * H.trace() / M + 1e-14
+    theta = model.centre
     free = _largest(theta, tuning.first_weights)
-    free |= _largest(-gradient, tuning.first_weights)
-
-    def model_gradient(best: np.ndarray) -> np.ndarray:
-        return np.asarray(gradient + H @ (best - theta) + ridge * (best - theta))
-
+    free |= _largest(-model.gradient, tuning.first_weights)
     while True:
         all_free = bool(free.all())
         best = theta.copy() if all_free else np.where(free, theta, lower)
-        P = H.copy() if all_free else H[np.ix_(free, free)]
-        slope = gradient if all_free else model_gradient(best)[free]
+        part = model if all_free else model.part(free, best)
         found = None
         if norm.is_sparse:
-            found = _by_pairs(P, ridge, slope, lower, theta, free, norm, tuning)
+            costs = norm.ball(theta)[1]
+            total = 1.0 - float(costs[~free] @ lower[~free])
+            found = _by_pairs(part, lower[free], costs[free], total, tuning)
         if found is None:
-            P.flat[:: len(P) + 1] += ridge
-            no_rows, q = np.zeros((0, len(slope))), slope - P @ theta[free]
-            model = Master(norm, P, q, lower[free], no_rows, np.zeros(0), tuning)
-            start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
-            found = model.minimise(start[free], best, np.flatnonzero(free))
+            P = part.H.copy()
+            P.flat[:: len(P) + 1] += part.ridge
+            no_rows, q = np.zeros((0, len(P))), part.gradient - P @ part.centre
+            master = Master(norm, P, q, lower[free], no_rows, np.zeros(0), tuning)
+            start = np.maximum(0.95 * theta + 1e-3 * norm.start(len(theta)), lower * (1 + 1e-3))
+            found = master.minimise(start[free], best, np.flatnonzero(free))
         best[free] = np.maximum(found, lower[free])
         if all_free:
             return best / norm.value(best)
-        slope, normal = model_gradient(best), norm.ball(best)[1]
+        slope, normal = model.gradient_at(best), norm.ball(best)[1]
         # If the ball is not monotone (`Elliptic`), a larger weight may reduce the norm.
         reduced = slope + _multiplier(slope, normal, np.where(free, best - lower, 0.0)) * normal
         entering = np.flatnonzero(~free & (reduced < -tuning.multiplier_rounding * np.abs(slope)))
@@ -310,25 +331,26 @@ def model_minimum(
 
 
 def _by_pairs(
-    P: np.ndarray,
-    ridge: float,
-    slope: np.ndarray,
-    lower: np.ndarray,
-    theta: np.ndarray,
-    free: np.ndarray,
-    norm: Norm,
-    tuning: MasterTuning,
+    model: QuadraticModel, lower: np.ndarray, costs: np.ndarray, total: float, tuning: MasterTuning
 ) -> np.ndarray | None:
-    """Return the k free weights that minimise the model with Hessian P + ridge I at p = 1.
+    """Return the k weights >= lower that minimise a model at p = 1, where costs . theta = total.
 
-    The model has the gradient `slope`, shape (k,), at theta. The other weights are at their lower
-    bounds. Like the alphas of an SVM, the weights times their costs have a fixed sum, and are found
-    by SMO, two at a time. Returns None if that takes so many steps that interior points are faster.
+    Like the alphas of an SVM, the weights times their costs have a fixed sum, and are found by SMO,
+    two at a time. Returns None if that takes so many steps that interior points are faster.
     """
-    costs = norm.ball(theta)[1]
-    total = 1.0 - float(costs[~free] @ lower[~free])
-    model = P, ridge, slope, theta[free], lower[free], costs[free], total
-    return _core.even_weights(*model, tuning.pair_tol, tuning.pair_rtol, tuning.pairs_per_weight)
+    found: np.ndarray | None = _core.even_weights(
+        model.H,
+        model.ridge,
+        model.gradient,
+        model.centre,
+        lower,
+        costs,
+        total,
+        tuning.pair_tol,
+        tuning.pair_rtol,
+        tuning.pairs_per_weight,
+    )
+    return found
 
 
 def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> float:

@@ -37,7 +37,7 @@ from ...problem.problem import Problem
 from ..iterate import Iterate, Step
 from .base import WeightStep
 from .inner_hessian import InnerHessian
-from .master import least_weights, model_minimum
+from .master import QuadraticModel, least_weights, model_minimum
 from .response_hessian import ResponseHessian
 
 
@@ -200,7 +200,8 @@ class RankOneModel:
         best, value, gradient, hessian = self.theta, 0.0, -0.5 * self.s, self.hessian
         least = 0.0
         for _ in range(MODEL_ROUNDS):
-            step = model_minimum(best, gradient, hessian, lower, norm) - best
+            model = QuadraticModel.of(best, gradient, hessian)
+            step = model_minimum(model, lower, norm) - best
             slope = float(gradient @ step)
             if not -slope > least:
                 break
