@@ -453,9 +453,19 @@ ABLATIONS = (
     ),
     # How weights and inner problem alternate.
     planned(
+        "no weight step when the weights are good enough",
+        "optimization/wrapper.py: good_weights",
+        rewrite=each(Wrapper, with_tuning(good_weights=-np.inf)),
+    ),
+    planned(
         "coarser inner problems when alpha is expensive",
         "optimization/plan.py: outer_share",
         tuning(outer_share=0.0),
+    ),
+    planned(
+        "least decrease of the inner gap",
+        "optimization/wrapper.py: inner_decrease",
+        rewrite=each(Wrapper, with_tuning(inner_decrease=1.0)),
     ),
     planned(
         "stop after three stalled inner problems",

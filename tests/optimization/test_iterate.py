@@ -11,6 +11,7 @@ from kernelweave.optimization.certifier import Certifier
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.run import Run
+from kernelweave.problem.certificate import Certificate
 
 M = 4
 NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]
@@ -31,6 +32,22 @@ def test_gap_is_that_of_the_best_weights(norm, rng):
     seen = iterate(norm.start(M), s, 11.0)
     assert seen.gap(norm) == pytest.approx(11.0 - 10.0 + 0.5 * norm.best(s) @ s)
     assert seen.gap(norm) >= seen.primal() - seen.value
+
+
+@every_norm
+def test_gap_due_to_weights_is_zero_at_the_best_weights(norm, rng):
+    s = rng.random(M)
+    certificate = Certificate(primal=8.0, dual=7.0, constant=20.0, gap=1 / 8, bias=0.0)
+    equal, best = (iterate(theta, s, 8.0) for theta in (norm.start(M), norm.best(s)))
+    assert best.gap_due_to_weights(norm, certificate) == pytest.approx(0.0, abs=1e-12)
+    expected = 0.5 * (norm.dual(s) - norm.start(M) @ s) / 8.0
+    assert equal.gap_due_to_weights(norm, certificate) == pytest.approx(expected)
+
+
+def test_gap_due_to_weights_is_unknown_without_a_ball():
+    certificate = Certificate(primal=8.0, dual=7.0, constant=20.0, gap=1 / 8, bias=0.0)
+    block = norms.Block(3)
+    assert iterate(block.start(M), np.ones(M), 8.0).gap_due_to_weights(block, certificate) == np.inf
 
 
 def test_scale_is_the_smaller_of_objective_and_improvement():

@@ -93,6 +93,16 @@ def test_inner_run_shares_clock_and_observer_but_not_the_watcher(clock):
     assert len(observed) == 1
 
 
+def test_inner_gap_must_fall_from_its_start():
+    inner = Run.start().inner(0.1, decrease=0.3)
+    inner.record(certificate(0.1), THETA)
+    assert inner.tol == pytest.approx(0.03)
+    assert not inner.converged
+    inner.record(certificate(0.02), THETA)
+    assert inner.tol == pytest.approx(0.03)  # only the first gap counts
+    assert inner.converged
+
+
 def test_unobserved_run_notifies_nobody():
     observed = []
     run = Run.start(observe=lambda *both: observed.append(both))

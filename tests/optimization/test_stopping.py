@@ -1,4 +1,4 @@
-"""The stopping rule: the progress without which a solver has stalled."""
+"""The stopping rule: the gap to reach, and progress without which a solver has stalled."""
 
 import numpy as np
 import pytest
@@ -41,6 +41,28 @@ def idle(gap, count):
 
 def stalled(log, tuning=TUNING):
     return StoppingRule(1e-3, tuning=tuning).stalled(log, Engine())
+
+
+def test_target_is_the_tolerance_unless_the_gap_must_decrease():
+    assert StoppingRule(0.1).target(logged(certificate(1e-20))) == 0.1
+    assert StoppingRule(0.1, decrease=0.3).target(Log(Work())) == 0.1
+
+
+@pytest.mark.parametrize(
+    ("first", "target"), [(0.5, 0.1), (0.1, 0.03), (1e-20, TUNING.inner_rounding)]
+)
+def test_target_is_at_most_a_part_of_the_first_gap(first, target):
+    rule = StoppingRule(0.1, decrease=0.3)
+    assert rule.target(logged(certificate(first))) == pytest.approx(target)
+    later = logged(certificate(first), certificate(0.2 * first))
+    assert rule.target(later) == pytest.approx(target)
+
+
+def test_target_is_never_below_rounding():
+    """If little can be gained, the rounding of the values is a larger part of the gap."""
+    first = values(2.0, 2.0, gap=0.0, constant=2.0 + 1e-6)
+    target = StoppingRule(0.1, decrease=0.3).target(logged(first))
+    assert target == pytest.approx(2e6 * TUNING.inner_rounding)
 
 
 @pytest.mark.parametrize("patience", [TUNING.patience, 20])

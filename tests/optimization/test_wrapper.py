@@ -1,6 +1,6 @@
 """The wrapper schedule: accurate inner solutions, and the optimum of interleaved training."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.steps.base import WeightStep
 from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.steps.newton import Newton
 from kernelweave.optimization.wrapper import (
     ACCURATE,
     COMPLETE,
@@ -130,6 +131,36 @@ def test_steps_act_on_inner_solutions_of_the_required_accuracy(accuracy, load_re
     assert {one.tol for one in iterates} == {1e-3}
 
 
+@dataclass(frozen=True)
+class Watched(Newton):
+    """Newton steps that record how much of the gap better weights would close."""
+
+    seen: list = field(default_factory=list)
+
+    def begin(self, problem, engine):
+        norm, newton = problem.norm, super().begin(problem, engine)
+
+        def step(iterate):
+            part = 0.5 * (norm.dual(iterate.s) - iterate.theta @ iterate.s) / iterate.scale
+            self.seen.append((part, iterate.gap(norm) / iterate.scale))
+            return newton(iterate)
+
+        return step
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-2, 1e-3])
+def test_steps_act_only_if_weights_account_for_most_of_the_tolerance(tol, load_real):
+    """Otherwise only alpha improves: a step would cost the outputs of every kernel."""
+    case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
+    step, sets = Watched(InnerHessian(1200)), WorkingSets(60)
+    weights = begin(case.problem, case.engine)
+    result = Wrapper(sets, step).solve(case.problem, case.engine, weights, Run.start(tol))
+    assert result.converged
+    assert step.seen
+    good = WrapperTuning().good_weights
+    assert all(good * tol < part <= gap for part, gap in step.seen)
+
+
 def test_gradient_and_hessian_are_those_of_the_inner_problem(load_real):
     """-1/2 s and the Hessian against differences of J and of its gradient."""
     case = make_case(load_real("pima"), "squared_hinge", norms.Lp(2), n=60)
@@ -205,6 +236,12 @@ def test_inner_gap_is_at_least_a_share_of_the_outer_gap():
     gap = InnerGap(replace(ACCURATE, outer_share=0.1), TOL)
     gap.after_step(iterate(100.0, 99.0), NEW, 0.1)  # the gain of the step is 0.005
     assert gap.value == pytest.approx(0.1 * 0.1)
+
+
+def test_same_weights_leave_the_rest_of_the_tolerance_to_alpha():
+    gap = InnerGap(ACCURATE, TOL)
+    gap.after_same_weights(0.6 * TOL)
+    assert gap.value == pytest.approx(0.2 * TOL)
 
 
 def test_complete_solutions_do_not_depend_on_the_gain():

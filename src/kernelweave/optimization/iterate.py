@@ -12,6 +12,7 @@ from functools import cache, partial
 import numpy as np
 
 from ..norms import Norm
+from ..problem.certificate import Certificate
 from .certifier import Certifier, block_norms
 
 TINY = np.finfo(float).tiny
@@ -81,6 +82,11 @@ class Iterate:
     def gap(self, norm: Norm) -> float:
         """Return the primal value minus the dual value under the best weights for alpha."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
+
+    def gap_due_to_weights(self, norm: Norm, certificate: Certificate) -> float:
+        """Return the part of a relative gap that better weights would close; inf if unknown."""
+        part = 0.5 * (norm.dual(self.s) - self.theta @ self.s) if norm.has_ball else np.inf
+        return part / max(certificate.scale, TINY)
 
     @property
     def scale(self) -> float:

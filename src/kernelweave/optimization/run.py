@@ -61,20 +61,20 @@ class Run:
         tol: float,
         max_iter: int | None = None,
         *,
+        decrease: float = 1.0,
         observe: Observer | None = None,
     ) -> Run:
         """Return the run of a subproblem, such as an inner problem.
 
         Parameters
         ----------
-        tol : float
-            Relative duality gap to reach.
+        tol, decrease : see `StoppingRule`.
         max_iter : int, optional
         observe : callable, optional
             Observer of that problem's alpha and weights; this run's observer by default.
         """
         return Run(
-            StoppingRule(tol),
+            StoppingRule(tol, decrease),
             Budget(max_iter, self.budget.deadline),
             Log(self.log.work, started=self.log.started),
             observe or self.observe,
@@ -109,7 +109,7 @@ class Run:
     @property
     def tol(self) -> float:
         """Relative duality gap to reach."""
-        return self.rule.tol
+        return self.rule.target(self.log)
 
     def record(
         self,

@@ -10,6 +10,8 @@ from ..engines.base import Engine
 from ..problem.rounding import gap_rounding
 from .log import Extremes, Log, Progress
 
+TINY = np.finfo(float).tiny
+
 
 @dataclass(frozen=True)
 class StallTuning:
@@ -26,6 +28,7 @@ class StallTuning:
         between primal and dual value.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
     zero : objective that is 0 up to rounding, relative to the largest value.
+    inner_rounding : inner problems are not solved below this fraction of the primal value.
     """
 
     patience: int = 100
@@ -36,6 +39,7 @@ class StallTuning:
     still: float = 1e-9
     dual_rounding: float = 1e-9
     zero: float = 1e-15
+    inner_rounding: float = 1e-12
 
 
 @dataclass(frozen=True)
@@ -46,10 +50,22 @@ class StoppingRule:
     ----------
     tol : float
         Relative duality gap to reach.
+    decrease : float
+        The gap must also fall to this fraction of the first gap. Used for inner problems: otherwise
+        a weight step might be repeated at the same alpha.
     """
 
     tol: float
+    decrease: float = 1.0
     tuning: StallTuning = StallTuning()
+
+    def target(self, log: Log) -> float:
+        """Return the gap to reach, given the first entry of a log."""
+        if self.decrease == 1 or not log.entries:
+            return self.tol
+        first = log.entries[0]
+        least = self.tuning.inner_rounding * abs(first.primal) / max(first.scale, TINY)
+        return max(min(self.tol, self.decrease * first.gap), least)
 
     def stalled(self, log: Log, engine: Engine) -> bool:
         """Return whether further iterations would not improve the last model.

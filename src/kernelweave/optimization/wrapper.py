@@ -34,11 +34,17 @@ class WrapperTuning:
     inner_failures : stalled inner problems in a row after which the fit stops.
     probes : maximum number of weights tested in a row for which the constant model is optimal. A
         fit that exceeds it stops, since such dual values are rounding errors.
+    inner_decrease : fraction to which the inner gap must fall: otherwise a weight step might be
+        repeated at the same alpha.
+    good_weights : if better weights would reduce the gap by less than this fraction of the
+        tolerance, only alpha is improved.
     """
 
     inner_iterations: int = 1000
     inner_failures: int = 3
     probes: int = 100
+    inner_decrease: float = 0.3
+    good_weights: float = 0.8
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,16 @@ class InnerGap:
 
     def __init__(self, accuracy: Accuracy, tol: float):
         self._largest, self._least = accuracy.largest, accuracy.least * tol
-        self._share, self._wanted, self._narrowest = accuracy.outer_share, accuracy.largest, np.inf
+        self._tol, self._share = tol, accuracy.outer_share
+        self._wanted, self._narrowest = accuracy.largest, np.inf
 
     @property
     def value(self) -> float:
         return max(self._least, self._wanted)
+
+    def after_same_weights(self, gap_due_to_weights: float) -> None:
+        """Update after an iteration that keeps the weights."""
+        self._wanted = 0.5 * (self._tol - gap_due_to_weights)
 
     def after_step(self, iterate: Iterate, theta: np.ndarray, gap: float) -> None:
         """Update after a step from an iterate with a gap to weights theta, shape (M,)."""
@@ -129,13 +140,17 @@ class Wrapper:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        tuning, failures = self.tuning, 0
+        tuning, norm, failures = self.tuning, problem.norm, 0
         certifier, step = Certifier(problem, engine), self.step.begin(problem, engine)
-        inner_gap, probes = InnerGap(self.accuracy, run.tol), ProbeWeights(problem.norm)
+        inner_gap, probes = InnerGap(self.accuracy, run.tol), ProbeWeights(norm)
 
         def solve_inner(theta: np.ndarray) -> Iterate:
             nonlocal failures
-            inner = run.inner(inner_gap.value, tuning.inner_iterations)
+            inner = run.inner(
+                inner_gap.value,
+                tuning.inner_iterations,
+                decrease=tuning.inner_decrease,
+            )
             found = self.inner.solve(problem.with_weights(theta), engine, theta, inner)
             failures = 0 if found.converged or inner.budget.spent else failures + 1
             return Iterate.of(certifier, theta, solve_inner, run.tol)
@@ -154,6 +169,10 @@ class Wrapper:
             if constant:  # for these weights; test others
                 weights = probes.next(iterate.s)
             elif iterations:
-                weights = step(iterate)
-                inner_gap.after_step(iterate, weights, certificate.gap)
+                due = iterate.gap_due_to_weights(norm, certificate)
+                if due <= tuning.good_weights * run.tol:
+                    inner_gap.after_same_weights(due)
+                else:
+                    weights = step(iterate)
+                    inner_gap.after_step(iterate, weights, certificate.gap)
             iterate, iterations = solve_inner(weights), 1

@@ -7,7 +7,7 @@ core stops before, and `WorkingSets`, which also take interior points, continue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class PairSets:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         certifier, solver = Certifier(problem, engine), pair_solver(engine)
         constant = problem.risk.constant_models[0]
+        # The first gap is that of the solution, so it need not decrease further.
+        run = replace(run, rule=replace(run.rule, decrease=1.0))
         while True:
             # No certificate before this call: it would take a pass over all support vectors.
             gaps = solver.solve(problem.term, constant, BELOW_TOL * run.tol, weights)
