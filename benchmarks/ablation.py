@@ -456,6 +456,7 @@ ABLATIONS = (
         "no weight step when the weights are good enough",
         "optimization/wrapper.py: good_weights",
         rewrite=each(Wrapper, with_tuning(good_weights=-np.inf)),
+        needed="Newton steps at tol = 1e-5 end (tests/optimization/methods/test_sifting.py)",
     ),
     planned(
         "coarser inner problems when alpha is expensive",
@@ -466,6 +467,7 @@ ABLATIONS = (
         "least decrease of the inner gap",
         "optimization/wrapper.py: inner_decrease",
         rewrite=each(Wrapper, with_tuning(inner_decrease=1.0)),
+        needed="Newton steps at tol = 1e-5 end (tests/optimization/methods/test_sifting.py)",
     ),
     planned(
         "stop after three stalled inner problems",
