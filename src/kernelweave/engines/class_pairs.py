@@ -212,7 +212,7 @@ class ClassPairsEngine(Engine):
             yield where, pair, self.rows[pair][idx[where] - self.slices[pair].start]
 
     def _each_kernel(self, values: np.ndarray) -> np.ndarray:
-        """Return values of the kernels of the engine from those of all kernels, shape (M, ...)."""
+        """Return values of each kernel, shape (M, ...), or their sum if the engine adds kernels."""
         return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
 
     def diagonal(self) -> np.ndarray:

@@ -1,14 +1,15 @@
-"""Interior points for the working set of a multi-class hinge loss: few steps at any condition.
+"""Interior points for the working set of a multi-class hinge loss.
 
-With x_ik = C_i p_ik >= 0, the cost of example i that belongs to class k, and alpha = C own - x, the
-dual problem of a working set is
+The number of steps hardly depends on the condition number of the kernel matrix. Let x_ik >= 0 be
+the part of the cost C_i of example i that belongs to class k. Then alpha_ik = C_i [k = c_i] - x_ik,
+where c_i is the class of the example, and the dual problem of a working set is
 
     minimise    1/2 sum_k (alpha_k - start_k)' K (alpha_k - start_k)
                 + sum_k outputs_k' (alpha_k - start_k) - sum_i alpha_{i c_i}
     subject to  sum_k x_ik = C_i,    sum_i x_ik = the sum at the start  (with an intercept).
 
-Mehrotra's predictor-corrector steps (1992) on one dense system of all x and multipliers: for the
-few hundred variables where block coordinate descent would take millions of passes.
+Mehrotra's predictor-corrector steps (1992) solve one dense system of all x and multipliers. They
+are used for a few hundred variables, if block coordinate descent would take millions of passes.
 """
 
 from __future__ import annotations
