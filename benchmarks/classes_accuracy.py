@@ -39,7 +39,7 @@ def ours(multi_class: str, gamma: float, C: float, loss: str = "hinge") -> MKLCl
 
 
 METHODS: dict[str, Fit] = {
-    "one against the rest": partial(ours, "ovr"),
+    "against the rest": partial(ours, "ovr"),
     "one against one": partial(ours, "ovo"),
     "SVC": lambda gamma, C: SVC(gamma=gamma, C=C),
 }

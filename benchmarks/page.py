@@ -35,7 +35,12 @@ TABLES = {
     "strings_peers": "DNA sequences",
 }
 # Tables that other pages include: the options of their commands. Run by name only.
-OTHERS = {"toy_sparsity": ("--repeats 5 --sizes 50", Settings(repeats=5, sizes=(50,)))}
+OTHERS = {
+    "toy_sparsity": ("--repeats 5 --sizes 50", Settings(repeats=5, sizes=(50,))),
+    "classes_speed": ("--repeats 1", Settings(repeats=1)),
+    "classes_accuracy": ("", Settings()),
+    "classes_joint": ("", Settings()),
+}
 OURS, PEERS = "#1f77b4", "#808080"
 
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <mutex>
 
 #include "engine/sweep.h"
 #include "solvers/conjugates.h"
@@ -86,21 +86,91 @@ class RowMemory {
   int64_t used_ = 0, size_ = 0;
 };
 
-// The cached kernel rows of one worker: rows over both classes of the present pair, and rows over a
-// single class, which are reused by later pairs.
+// Kernel rows inside a class, which serve all pairs of that class and all workers. They are copied
+// in and out under a lock. Whether a row is cached changes only the time: values are always the
+// same.
+class ClassRows {
+ public:
+  ClassRows(const std::vector<Side>& classes, int64_t bytes)
+      : rows_(classes.size()), capacity_(bytes / int64_t(sizeof(double))) {
+    for (size_t c = 0; c < rows_.size(); ++c) rows_[c].of.resize(classes[c].n, nullptr);
+  }
+
+  // Counts a use of classes a and b. If the memory is full, classes not used since are dropped.
+  int64_t use(int64_t a, int64_t b) {
+    std::lock_guard lock(mutex_);
+    rows_[a].used = rows_[b].used = ++uses_;
+    return uses_;
+  }
+
+  // Copies the cached rows of the examples `ids` of class c to to(i); returns the other ids.
+  template <typename To>
+  std::vector<int64_t> copy(int64_t c, const std::vector<int64_t>& ids, To&& to) {
+    std::vector<int64_t> missing;
+    std::lock_guard lock(mutex_);
+    const std::vector<double*>& rows = rows_[c].of;
+    for (const int64_t i : ids)
+      if (rows[i])
+        std::copy_n(rows[i], rows.size(), to(i));
+      else
+        missing.push_back(i);
+    return missing;
+  }
+
+  // Caches the rows from(i) as long as they fit. `use`: what `use` returned for this class.
+  template <typename From>
+  void keep(int64_t c, const std::vector<int64_t>& ids, int64_t use, From&& from) {
+    std::lock_guard lock(mutex_);
+    const int64_t n = int64_t(rows_[c].of.size());
+    for (const int64_t i : ids) {
+      if (rows_[c].of[i]) continue;  // another worker was faster
+      if (!has_room(n, use)) return;
+      double* row = rows_[c].memory.take(n);
+      std::copy_n(from(i), n, row);
+      rows_[c].of[i] = row;
+      used_ += n;
+    }
+  }
+
+ private:
+  struct OfClass {
+    std::vector<double*> of;  // by example, or null
+    RowMemory memory;
+    int64_t used = 0;  // number of the last use
+  };
+
+  // Returns whether a row of n values fits, after dropping classes whose last use is before `use`.
+  bool has_room(int64_t n, int64_t use) {
+    for (OfClass& rows : rows_) {
+      if (used_ + n <= capacity_) break;
+      if (rows.used >= use) continue;
+      used_ -= int64_t(rows.of.size()) *
+               (int64_t(rows.of.size()) - std::count(rows.of.begin(), rows.of.end(), nullptr));
+      std::fill(rows.of.begin(), rows.of.end(), nullptr);
+      rows.memory.clear();
+    }
+    return used_ + n <= capacity_;
+  }
+
+  std::mutex mutex_;
+  std::vector<OfClass> rows_;
+  const int64_t capacity_;  // in values
+  int64_t used_ = 0, uses_ = 0;
+};
+
+// The kernel rows of one worker over both classes of the present pair. Their number must not depend
+// on the number of workers: it bounds working sets, and so changes results.
 class PairRows {
  public:
-  PairRows(const ClassPairs& all)
+  PairRows(const ClassPairs& all, ClassRows& own)
       : all_(all),
-        own_(all.classes_.size()),
-        capacity_(std::max<int64_t>(
-            2, all.cache_bytes_ / (2 * all.threads_ * std::max<int64_t>(all.widest_, 1) * 8))),
-        own_bytes_(all.cache_bytes_ / (2 * all.threads_)) {
-    for (size_t c = 0; c < own_.size(); ++c) own_[c].resize(all.classes_[c].n, nullptr);
-  }
+        own_(own),
+        capacity_(
+            std::max<int64_t>(2, all.cache_bytes_ / (2 * std::max<int64_t>(all.widest_, 1) * 8))) {}
 
   void start(const ClassPairs::Pair& pair) {
     pair_ = &pair;
+    use_ = own_.use(pair.a, pair.b);
     rows_.assign(pair.size(), nullptr);
     used_ = 0;
   }
@@ -142,43 +212,34 @@ class PairRows {
   int64_t capacity() const { return capacity_; }
 
  private:
-  // Copies the part of rows that lies inside the example's own class; computes it if it is not
-  // cached.
+  // Fills the part of rows that lies inside the class c of their examples.
   void fill_own(int64_t c, const std::vector<int64_t>& ids, int64_t offset) {
+    const auto inside = [&](int64_t i) { return rows_[offset + i] + offset; };
+    const std::vector<int64_t> missing = own_.copy(c, ids, inside);
     const Side& side = all_.classes_[c];
-    const int64_t n = side.n, bytes = n * int64_t(sizeof(double));
-    std::vector<int64_t> missing;
-    for (const int64_t i : ids)
-      if (!own_[c][i]) missing.push_back(i);
-    if (own_used_ + int64_t(missing.size()) * bytes > own_bytes_) {
-      for (auto& rows : own_) std::fill(rows.begin(), rows.end(), nullptr);
-      own_memory_.clear();
-      own_used_ = 0;
-      missing = ids;
-    }
-    own_used_ += int64_t(missing.size()) * bytes;
-    for (const int64_t i : missing) own_[c][i] = own_memory_.take(n);
-    try {
-      all_.each_row(scratch_, side, missing, side,
-                    [&](int64_t r, int64_t j0, const double* values, int64_t count) {
-                      std::copy_n(values, count, own_[c][missing[r]] + j0);
+    // Values must not depend on which rows are cached, so that calls have a fixed number of rows.
+    const int64_t count = int64_t(missing.size());
+    const int64_t most = all_.rows_at_once_ > 1 ? all_.rows_at_once_ : count;
+    for (int64_t first = 0; first < count; first += most) {
+      const int64_t last = std::min(count, first + most);
+      std::vector<int64_t> rows(missing.begin() + first, missing.begin() + last);
+      rows.resize(most, rows.back());
+      all_.each_row(scratch_, side, rows, side,
+                    [&](int64_t r, int64_t j0, const double* values, int64_t n) {
+                      std::copy_n(values, n, inside(rows[r]) + j0);
                     });
-    } catch (...) {  // rows that were not filled must not count as cached
-      for (const int64_t i : missing) own_[c][i] = nullptr;
-      throw;
     }
-    for (const int64_t i : ids) std::copy_n(own_[c][i], n, rows_[offset + i] + offset);
+    own_.keep(c, missing, use_, inside);
   }
 
   const ClassPairs& all_;
+  ClassRows& own_;
   const ClassPairs::Pair* pair_ = nullptr;
   // rows_: by example of the pair, or null; pool_: all rows allocated.
   std::vector<double*> rows_, pool_;
-  // By class and example: the row inside the class, or null.
-  std::vector<std::vector<double*>> own_;
-  RowMemory memory_, own_memory_;
-  const int64_t capacity_, own_bytes_;
-  int64_t used_ = 0, own_used_ = 0;
+  RowMemory memory_;
+  const int64_t capacity_;
+  int64_t used_ = 0, use_ = 0;
   ClassPairs::Scratch scratch_;
 };
 
@@ -373,6 +434,9 @@ ClassPairs::ClassPairs(std::shared_ptr<const Program> program, const Side& side,
     for (size_t i = 0; i < ids.size(); ++i) ids[i] = starts[c] + int64_t(i);
     classes_.push_back(side.subset(ids));
   }
+  const auto& sources = program_->sources();
+  for (size_t s = 0; s < sources.size(); ++s)
+    rows_at_once_ = std::max(rows_at_once_, sources[s]->rows_at_once(*side.tables[s]));
   int64_t first = 0;
   for (int64_t a = 0; a < count; ++a)
     for (int64_t b = a + 1; b < count; ++b) {
@@ -440,9 +504,10 @@ void ClassPairs::each_row(Scratch& scratch, const Side& rows, IdSpan ids, const 
 void ClassPairs::solve(IdSpan chosen, const DualTerm& term, const double* constants,
                        const PairTarget& target, double* alpha, double* outputs,
                        double* gaps) const {
+  ClassRows own(classes_, cache_bytes_ / 2);
   std::vector<std::unique_ptr<PairRows>> workers(threads_);
   run_team(threads_, int64_t(chosen.size()), [&](int64_t k, int worker) {
-    if (!workers[worker]) workers[worker] = std::make_unique<PairRows>(*this);
+    if (!workers[worker]) workers[worker] = std::make_unique<PairRows>(*this, own);
     const Pair& pair = pairs_[chosen[k]];
     PairRows& rows = *workers[worker];
     rows.start(pair);

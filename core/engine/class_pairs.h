@@ -89,7 +89,8 @@ class ClassPairs {
   const std::shared_ptr<const Program> program_;
   std::vector<Side> classes_;
   std::vector<Pair> pairs_;
-  int64_t widest_ = 0;  // number of examples of the largest pair
+  int64_t widest_ = 0;        // number of examples of the largest pair
+  int64_t rows_at_once_ = 1;  // see Quantity::rows_at_once
   const int64_t cache_bytes_;
   const int threads_;
   std::vector<double> weights_;

@@ -76,6 +76,8 @@ class Dot : public Quantity {
                  table.d, out.data, out.row_stride);
   }
 
+  int64_t rows_at_once(const Table& a) const override { return vectors(a).sparse() ? 1 : 8; }
+
   void diagonal(const Table& a, double* out) const override {
     std::copy(vectors(a).norms.begin(), vectors(a).norms.end(), out);
   }

@@ -97,6 +97,9 @@ class Quantity {
   // True if `bound(a)` is an upper bound of the absolute values of all pairs of a.
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }
+  // Values of a call with a multiple of this many rows do not depend on which rows these are, to
+  // the last bit. BLAS sums up in another order if there are fewer rows.
+  virtual int64_t rows_at_once(const Table& /*a*/) const { return 1; }
   virtual bool both_signs() const { return true; }
   virtual bool is_squared_distance() const { return false; }
   // Returns a quantity of one plane, the weighted sum of all planes; null if this is not cheaper

@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_wine, make_blobs, make_classification
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import euclidean_distances
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
@@ -87,13 +88,22 @@ def test_single_pairs_are_those_of_two_classes(overlapping):
 
 
 @pytest.mark.parametrize("gamma", [0.5, [0.1, 0.5]], ids=["one kernel", "shared weights"])
-def test_threads_do_not_change_the_model(overlapping, gamma):
-    X, y = overlapping
-    one, two = (
-        MKLClassifier(RBF(gamma), multi_class="ovo", n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2)
+@pytest.mark.parametrize("cache_mb", [1, 1024], ids=["small cache", "large cache"])
+def test_threads_do_not_change_the_model(gamma, cache_mb):
+    """Workers share cached kernel rows, so that different rows are computed together."""
+    X, y = make_classification(
+        900, 60, n_informative=30, n_classes=6, n_clusters_per_class=1, random_state=0
     )
-    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
-    np.testing.assert_array_equal(one.intercept_, two.intercept_)
+    models = [
+        MKLClassifier(
+            RBF(np.divide(gamma, 30)), C=10.0, multi_class="ovo", cache_mb=cache_mb, n_jobs=n_jobs
+        ).fit(X, y)
+        for n_jobs in (1, 1, 2, 3)
+    ]
+    for model in models[1:]:
+        np.testing.assert_array_equal(models[0].dual_coef_, model.dual_coef_)
+        np.testing.assert_array_equal(models[0].intercept_, model.intercept_)
+        np.testing.assert_array_equal(models[0].weights_, model.weights_)
 
 
 def test_support_vectors_are_kept_once(overlapping):
@@ -214,6 +224,45 @@ def test_displays_name_pairs(wine):
     WeightsDisplay.from_estimator(model)
 
 
+SHARING = {"shared weights": True, "weights of each pair": False}
+
+
+@pytest.mark.parametrize("share", SHARING.values(), ids=SHARING)
+def test_stopped_fits_of_pairs_resume(wine, share, tmp_path):
+    X, y = wine
+    given = {"norm": 1, "multi_class": "ovo", "share_weights": share, "tol": 1e-5}
+    plain = MKLClassifier(RBF(WIDTHS), **given).fit(X, y)
+    saved = MKLClassifier(RBF(WIDTHS), checkpoint=tmp_path / "run", **given)
+    with pytest.warns(ConvergenceWarning):
+        clone(saved).set_params(max_iter=1).fit(X, y)
+    assert len(list(tmp_path.iterdir())) == (1 if share else 3)
+    resumed = clone(saved).fit(X, y)
+    assert not list(tmp_path.iterdir())
+    assert np.all(resumed.duality_gap_ <= 1e-5)
+    np.testing.assert_allclose(resumed.weights_, plain.weights_, atol=0.01)
+
+
+@pytest.mark.parametrize("share", SHARING.values(), ids=SHARING)
+def test_checkpoints_of_other_classes_are_refused(wine, share, tmp_path):
+    """The problems of pairs do not say which examples they consist of."""
+    X, y = wine
+    model = MKLClassifier(
+        RBF(WIDTHS), multi_class="ovo", share_weights=share, checkpoint=tmp_path / "run", max_iter=1
+    )
+    with pytest.warns(ConvergenceWarning):
+        model.set_params(tol=1e-9).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another problem"):
+        model.fit(X, y[::-1])
+
+
+def test_checkpoint_of_one_kernel_gives_the_same_model(wine, tmp_path):
+    X, y = wine
+    plain = MKLClassifier(RBF(0.1), multi_class="ovo", tol=1e-6).fit(X, y)
+    model = clone(plain).set_params(checkpoint=tmp_path / "run").fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-3)
+    assert not list(tmp_path.iterdir())
+
+
 class TestBadInput:
     def test_classes_absent_from_a_fold(self, wine):
         X, y = wine
@@ -242,6 +291,14 @@ class TestBadInput:
             model.fit(X, y, sample_weight=(y != "mid").astype(float))
         assert set(model.predict(X)) == {"low", "top"}
 
+    def test_class_without_weight_against_the_rest(self, wine):
+        X, y = wine
+        model = MKLClassifier(RBF(0.1), multi_class="ovr")
+        with pytest.warns(UserWarning, match="1 of 3 outputs") as caught:
+            model.fit(X, y, sample_weight=(y != "mid").astype(float))
+        assert len(caught) == 1
+        assert set(model.predict(X)) == {"low", "top"}
+
     def test_two_classes_without_weight(self, wine):
         X, y = wine
         labels = np.where(np.arange(len(y)) < 20, "new", y)
@@ -266,10 +323,6 @@ class TestBadInput:
         (name,) = given
         with pytest.raises(ValueError, match=f"{name} must be"):
             MKLClassifier(RBF(0.1), **given).fit(*wine)
-
-    def test_pairs_have_no_checkpoints(self, wine):
-        with pytest.raises(ValueError, match="checkpoint must be None with multi_class='ovo'"):
-            MKLClassifier(RBF(0.1), multi_class="ovo", checkpoint="state").fit(*wine)
 
     def test_many_classes_are_announced(self):
         X = np.random.default_rng(0).normal(size=(1002, 2))

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from kernelweave import MKLClassifier, MKLClassifierCV
+from kernelweave import MKLClassifier, MKLClassifierCV, verify
 from kernelweave.engines.class_pairs import class_pairs
 from kernelweave.estimators.cross_fit import folds
 from kernelweave.estimators.pair_calibration import coupled
@@ -104,10 +104,15 @@ def test_class_with_one_example_is_calibrated(wine):
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_searches_refuse_to_calibrate_pairs(wine):
-    search = MKLClassifierCV(RBF(0.1), multi_class="ovo", calibrate="sigmoid")
-    with pytest.raises(ValueError, match="calibrate must be None for a search"):
-        search.fit(*wine)
+@pytest.mark.parametrize("kernels", [RBF(0.1), RBF([0.02, 0.2])], ids=["one", "shared"])
+def test_calibrated_searches_equal_calibrated_fits(wine, kernels):
+    X, y = wine
+    settings = {"multi_class": "ovo", "calibrate": "sigmoid", "tol": 1e-5}
+    search = MKLClassifierCV(kernels, norms=[2], Cs=[1.0], cv=3, **settings).fit(X, y)
+    model = MKLClassifier(kernels, C=1.0, **settings).fit(X, y)
+    np.testing.assert_allclose(search.predict_proba(X), model.predict_proba(X), atol=1e-3)
+    np.testing.assert_array_equal(search.predict_set(X, 0.2), model.predict_set(X, 0.2))
+    assert verify(search, X, y).agree
 
 
 def test_hard_margins_of_pairs_are_not_calibrated(wine):

@@ -74,9 +74,9 @@ def _columns(model: FittedEstimator, X: Data, contributions: bool) -> dict[str, 
         columns.update(zip(names, np.atleast_2d(scores.T), strict=True))
         if (probability := probabilities(model)) is not None:
             columns["probability"] = probability(scores)
-        elif several and hasattr(model, "predict_proba") and not model._in_pairs:
+        elif several and hasattr(model, "predict_proba"):
             each = [f"probability {label}" for label in model.classes_]
-            columns.update(zip(each, model._probabilities(scores).T, strict=True))
+            columns.update(zip(each, model.predict_proba(X).T, strict=True))
     columns["prediction"] = model.predict(X)
     if contributions:
         parts = model.contributions(X)

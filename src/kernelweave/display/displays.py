@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.types import Data
-from ..model.weights import heaviest, output_names, weights_of
+from ..model.weights import heaviest, weights_of
 from .axes import LINE, name_ticks, names_width, open_sides
 from .base import Display
 
@@ -92,7 +92,7 @@ class WeightsDisplay(Display):
         """
         check_is_fitted(estimator)
         named = np.ndim(estimator.weights_) == 2 and hasattr(estimator, "classes_")
-        classes = output_names(estimator) if named else None
+        classes = estimator._output_names() if named else None
         if values is None:
             known = hasattr(estimator, "held_out_covariances_")
             values = "held_out_share" if known else "weight"
@@ -208,7 +208,7 @@ class ConvergenceDisplay(Display):
         seconds = [np.array(one) for one in times]
         gaps = [np.array([entry["gap"] for entry in history]) for history in histories]
         named = not single and hasattr(estimator, "classes_")
-        classes = output_names(estimator) if named else None
+        classes = estimator._output_names() if named else None
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
     def _size(self) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -245,3 +246,8 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     list of n_classes (n_classes - 1) / 2 pairs
     """
     return [(a, b) for a in range(n_classes) for b in range(a + 1, n_classes)]
+
+
+def n_classes_of(n_pairs: int) -> int:
+    """Return the number of classes that have so many pairs."""
+    return (1 + math.isqrt(1 + 8 * n_pairs)) // 2

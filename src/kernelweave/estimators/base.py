@@ -71,13 +71,13 @@ class MKLEstimator(FittedEstimator):
     _local: ClassVar[bool] = True  # whether examples are in this process
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
-    def _begin(self, X: Data) -> Any:
+    def _begin(self, X: Data) -> Data:
         """Begin a fit: delete the old model, check parameters, and return validated examples."""
         self._forget()
         check_parameters(self)
         return self._checked(X, reset=True)
 
-    def _train(self, X: Any, formulation: Formulation, factors: Sequence[float] = (1.0,)) -> float:
+    def _train(self, X: Data, formulation: Formulation, factors: Sequence[float] = (1.0,)) -> float:
         """Solve the problems of a formulation, store the model, and return the factor of C.
 
         Parameters
@@ -110,7 +110,7 @@ class MKLEstimator(FittedEstimator):
             fit = Fit(self, prepared, kernels, deadline, watch)
             solution = formulation.solve(fit)
         self._learn(prepared, solution, merged)
-        formulation.after_fit(fit, solution)
+        self._after_fit(formulation.solved(fit, solution))
         if kernels is None and self._chooses and formulation.explained:
             self._measure_held_out(chosen, X, formulation.outputs)
         return factor

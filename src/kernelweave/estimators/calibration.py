@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from ..model.files.registry import registered
+from ..problem.problem import Problem
 
 METHODS = ("sigmoid", "isotonic")
 STEPS = 100  # maximum number of Newton steps; about ten are usual
@@ -104,43 +106,81 @@ class IsotonicCalibrator:
 Calibrator = SigmoidCalibrator | IsotonicCalibrator
 
 
-def calibrators(
+def calibrator(
     method: str, values: np.ndarray, positive: np.ndarray, weights: np.ndarray
-) -> tuple[Calibrator, ...]:
-    """Return a calibrator for each output.
+) -> Calibrator:
+    """Return the calibrator of an output.
 
     Parameters
     ----------
     method : {"sigmoid", "isotonic"}
-    values : cross-fitted decision values, shape (outputs, n).
-    positive : whether each example belongs to the class of an output, shape (outputs, n).
+    values : cross-fitted decision values, shape (n,).
+    positive : whether each example belongs to the class of the output, shape (n,).
     weights : weight of each example, shape (n,).
     """
     kind = SigmoidCalibrator if method == "sigmoid" else IsotonicCalibrator
-    return tuple(
-        kind.fit(of_output, belongs, weights)
-        for of_output, belongs in zip(values, positive, strict=True)
-    )
+    return kind.fit(values, positive, weights)
 
 
-def probabilities(values: np.ndarray, *, multilabel: bool) -> np.ndarray:
-    """Return probabilities of classes from those of outputs.
+def normalized(each: np.ndarray) -> np.ndarray:
+    """Return probabilities of classes, shape (n, classes), from those of outputs.
+
+    Those of one output are 1 - p and p. Those of several classes are divided by their sum, and
+    equal where all are 0.
 
     Parameters
     ----------
-    values : probability of the class of each output, shape (n, outputs).
-    multilabel : whether the outputs are independent labels, so that probabilities are not
-        normalised.
-
-    Returns
-    -------
-    Array of shape (n, classes). Those of one output are 1 - p and p; those of several classes are
-    divided by their sum, and equal where all are 0.
+    each : probability of the class of each output, shape (n, outputs).
     """
-    if multilabel:
-        return np.asarray(values)
-    if values.shape[1] == 1:
-        return np.hstack([1.0 - values, values])
-    totals = values.sum(axis=1, keepdims=True)
-    even = np.full_like(values, 1.0 / values.shape[1])
-    return np.asarray(np.divide(values, totals, out=even, where=totals > 0))
+    if each.shape[1] == 1:
+        return np.hstack([1.0 - each, each])
+    totals = each.sum(axis=1, keepdims=True)
+    even = np.full_like(each, 1.0 / each.shape[1])
+    return np.asarray(np.divide(each, totals, out=even, where=totals > 0))
+
+
+@dataclass(frozen=True, eq=False)
+class OutputLabels:
+    """The labels to which the outputs of a classifier are calibrated.
+
+    Attributes
+    ----------
+    rows : list of ndarrays
+        Positions of the examples of each output.
+    positive : list of ndarrays
+        Whether each of them belongs to the class of the output.
+    costs : ndarray of shape (n,)
+        Costs of all examples.
+    strata : ndarray of shape (n,)
+        Numbers that are equal for examples with equal labels.
+    codes : ndarray of shape (n,), optional
+        Class of each example; None for examples with several labels.
+    """
+
+    rows: list[np.ndarray]
+    positive: list[np.ndarray]
+    costs: np.ndarray
+    strata: np.ndarray
+    codes: np.ndarray | None
+
+    @classmethod
+    def of(cls, problems: Sequence[Problem]) -> OutputLabels:
+        """Return the labels of problems on all examples, each with one or several outputs."""
+        each = [one.y.reshape(one.n_outputs, -1) for one in problems]
+        labels, n = np.concatenate(each) > 0, each[0].shape[1]
+        costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
+        strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
+        codes = None
+        if len(labels) == 1 or (labels.sum(axis=0) == 1).all():
+            codes = labels[0].astype(int) if len(labels) == 1 else labels.argmax(axis=0)
+        return cls([np.arange(n)] * len(labels), list(labels), costs, strata, codes)
+
+    def calibrators(self, method: str, values: np.ndarray) -> tuple[Calibrator, ...]:
+        """Return a calibrator for each output, from cross-fitted values, shape (outputs, n)."""
+        weights = self.costs / self.costs[self.costs > 0].mean()
+        found = []
+        for rows, positive, of_output in zip(self.rows, self.positive, values, strict=True):
+            known = weights[rows] > 0
+            some = rows[known]
+            found.append(calibrator(method, of_output[some], positive[known], weights[some]))
+        return tuple(found)

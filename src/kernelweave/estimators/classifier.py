@@ -9,38 +9,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
-from ..common.core import single_threaded_blas
 from ..common.types import Data
 from ..losses.risk import sum_constraint
 from ..model.files.registry import registered
-from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from .automatic import FACTORS
 from .base import MKLEstimator
-from .calibration import calibrators, probabilities
+from .class_forms import LABELS, ClassForm, form_named
 from .classes import Classes
-from .conditional_method import only_if
+from .conditional_method import check_calibrated, only_if
 from .conformal import checked_alpha, class_scores, threshold
-from .cross_fit import Solved, cross_fitted
+from .cross_fit import Solved
 from .formulation import Formulation, Outputs
-from .joint_classes import JointClasses, leads
+from .joint_classes import JointClasses
 from .multi_class import form_of
 from .one_vs_one import OneVsOne
-from .one_vs_one import class_scores as class_scores_of_pairs
-from .pair_calibration import coupled, held_out_values, pair_calibrators
 from .parameters import is_auto
-from .prepared import Prepared
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 
-def _check_probabilities(model: Any) -> None:
+def _check_probabilities(model: BaseClassifier) -> None:
     """Raise AttributeError if an estimator has no probabilities."""
     logistic = isinstance(losses.get(model.loss, "classifier"), losses.Logistic)
     if not (logistic or model.calibrate):
@@ -50,12 +44,8 @@ def _check_probabilities(model: Any) -> None:
         )
 
 
-def _check_sets(model: Any) -> None:
-    """Raise AttributeError if an estimator is not calibrated."""
-    if not model.calibrate:
-        raise AttributeError(
-            "predict_set requires calibrate='sigmoid' or 'isotonic', got calibrate=None"
-        )
+def _check_sets(model: BaseClassifier) -> None:
+    check_calibrated(model.calibrate, "predict_set", "'sigmoid' or 'isotonic'")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -71,7 +61,6 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     fit_intercept: bool = True
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
-    _calibrates_pairs: ClassVar[bool] = False  # searches have no held-out values of pairs
 
     def _labels(self, X: Data, y: object) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and the index of the class of each example, shape (n,)."""
@@ -90,11 +79,13 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return classes, codes
 
     def _formulation(
-        self, form: str, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
+        self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
     ) -> Formulation:
-        """Return the formulation of a multi-class problem as "ovr", "ovo" or "joint"."""
+        """Return the formulation of n examples with codes and costs, in the form `multi_class_`."""
         loss, tau = losses.get(self.loss, "classifier"), sum_constraint(self.fit_intercept)
         classes = Classes(codes, costs, loss, norm, n_classes, tau)
+        # models of earlier versions have no `multi_class_`
+        form = getattr(self, "multi_class_", "ovr")
         shared = self._shares_weights(form)
         if form == "joint":
             return JointClasses(classes)
@@ -124,30 +115,19 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             )
         return costs
 
-    def _check_loaded(self) -> None:
-        outputs = len(self._model.intercept)
+    @property
+    def _form(self) -> ClassForm:
+        """How decision functions become scores, labels and probabilities of classes."""
         if getattr(self, "multilabel_", False):
-            if not np.array_equal(self.classes_, np.arange(outputs)):
-                raise ValueError(
-                    f"classes_ must be the positions of {outputs} labels, got "
-                    f"{self.classes_.tolist()}"
-                )
-            return
-        if len(np.unique(self.classes_)) < self.classes_.size:
-            raise ValueError(f"classes_ must differ, got {self.classes_.tolist()}")
-        if getattr(self, "multi_class_", "ovr") == "ovo":
-            count = len(self.classes_)
-            if self.classes_.ndim != 1 or count < 3 or outputs != count * (count - 1) // 2:
-                raise ValueError(
-                    f"classes_ must have one decision function for each pair, got {count} classes "
-                    f"for {outputs} decision functions"
-                )
-            return
-        if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
-            raise ValueError(
-                f"classes_ must have one class per decision function, or two for one, got shape "
-                f"{self.classes_.shape} for {outputs} decision functions"
-            )
+            return LABELS
+        # models of earlier versions have no `multi_class_`
+        return form_named(getattr(self, "multi_class_", "ovr"))
+
+    def _check_loaded(self) -> None:
+        self._form.check(self.classes_, len(self._model.intercept))
+
+    def _output_names(self) -> list[object]:
+        return self._form.names(self.classes_)
 
     def decision_function(self, X: Data) -> np.ndarray:
         """Return decision values.
@@ -165,19 +145,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             the first of the two.
         """
         values = self._decide(X)
-        if self._in_pairs and self.decision_function_shape == "ovr":
-            return class_scores_of_pairs(values, len(self.classes_))
+        if self.decision_function_shape == "ovr":
+            values = self._form.scores(values)
         return values[:, 0] if values.shape[1] == 1 else values
-
-    @property
-    def _is_joint(self) -> bool:
-        """Whether one loss compares the outputs of all classes."""
-        return bool(getattr(self, "multi_class_", "ovr") == "joint")
-
-    @property
-    def _in_pairs(self) -> bool:
-        """Whether outputs are pairs of classes."""
-        return bool(getattr(self, "multi_class_", "ovr") == "ovo")
 
     def predict(self, X: Data) -> np.ndarray:
         """Return the predicted labels.
@@ -190,14 +160,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         -------
         ndarray of shape (n,), or (n, n_labels) of 0 and 1 for multilabel models
         """
-        values = self._decide(X)
-        if getattr(self, "multilabel_", False):
-            return (values > 0).astype(int)
-        if self._in_pairs:
-            values = class_scores_of_pairs(values, len(self.classes_))
-        index = (values[:, 0] > 0).astype(int) if values.shape[1] == 1 else values.argmax(axis=1)
-        labels: np.ndarray = self.classes_[index]
-        return labels
+        return self._form.labels(self._decide(X), self.classes_)
 
     @only_if(_check_probabilities)
     def predict_proba(self, X: Data) -> np.ndarray:
@@ -230,17 +193,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     def _probabilities(self, values: np.ndarray) -> np.ndarray:
         """Return the probabilities of decision values, shape (n, outputs)."""
-        found = getattr(self, "calibrators_", None)
-        if self._is_joint:
-            if found is None:
-                return np.asarray(softmax(values, axis=1))
-            values = leads(values)
-        each = [expit] * values.shape[1] if found is None else found
-        columns = [one(column) for one, column in zip(each, values.T, strict=True)]
-        if self._in_pairs:
-            return coupled(np.column_stack(columns))
-        multilabel = getattr(self, "multilabel_", False)
-        return probabilities(np.column_stack(columns), multilabel=multilabel)
+        return self._form.probabilities(values, getattr(self, "calibrators_", None))
 
     @only_if(_check_sets)
     def predict_set(self, X: Data, alpha: float = 0.05) -> np.ndarray:
@@ -267,7 +220,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         ValueError
             If `alpha` is outside (0, 1), or the model is multilabel.
         """
-        if getattr(self, "multilabel_", False):
+        if not self._form.has_sets:
             raise ValueError(
                 "predict_set requires one label per example, got a multilabel model; use "
                 "predict_proba"
@@ -280,37 +233,14 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         """Fit calibrators and conformity scores to decision values of held-out examples."""
         if self.calibrate is None:
             return
-        problems = solved.problems
-        if any(isinstance(one, HardMarginProblem) for one in problems):
+        if solved.is_hard_margin:
             raise ValueError("calibrate must be None for a hard margin, C=inf")
-        labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
-        costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
-        strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
-        tests = self._calibration_tests(len(strata), strata)
-        values = cross_fitted(self, solved, tests)
-        weights = costs / costs[costs > 0].mean()
-        known = weights > 0
-        each = leads(values.T).T if self._is_joint else values
-        self.calibrators_ = calibrators(
-            self.calibrate, each[:, known], labels[:, known], weights[known]
-        )
-        if len(labels) == 1 or (labels.sum(axis=0) == 1).all():
-            codes = labels[0].astype(int) if len(labels) == 1 else labels.argmax(axis=0)
-            self.conformity_ = class_scores(self._probabilities(values.T), codes)
-
-    def _calibrate_pairs(self, prepared: Prepared, pairs: OneVsOne) -> None:
-        """Fit calibrators and conformity scores of pairs of classes, as `_after_fit`."""
-        if self.calibrate is None:
-            return
-        classes = pairs.classes
-        if classes.is_hard_margin:
-            raise ValueError("calibrate must be None for a hard margin, C=inf")
-        tests = self._calibration_tests(len(classes.codes), classes.codes)
-        with single_threaded_blas():
-            values = held_out_values(self, prepared, pairs, tests)
-        weights = classes.costs / classes.costs[classes.costs > 0].mean()
-        self.calibrators_ = pair_calibrators(self.calibrate, values, pairs, weights)
-        self.conformity_ = class_scores(self._probabilities(values.T), classes.codes)
+        labels = solved.labels
+        tests = self._calibration_tests(len(labels.strata), labels.strata)
+        values = solved.held_out_values(self, tests)
+        self.calibrators_ = labels.calibrators(self.calibrate, self._form.calibrated(values.T).T)
+        if labels.codes is not None:
+            self.conformity_ = class_scores(self._probabilities(values.T), labels.codes)
 
     @only_if(_check_probabilities)
     def predict_log_proba(self, X: Data) -> np.ndarray:
@@ -520,8 +450,6 @@ class MKLClassifier(BaseClassifier):
     C: float | str = "auto"
     checkpoint: str | os.PathLike[str] | None = None
 
-    _calibrates_pairs: ClassVar[bool] = True
-
     def fit(
         self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLClassifier:
@@ -558,7 +486,7 @@ class MKLClassifier(BaseClassifier):
         norm = norms.as_norm(self.norm)
         self.multi_class_ = form_of(self, classes, codes, costs, X)
         self._set_calibration_folds(groups, codes, len(codes))
-        posed = self._formulation(self.multi_class_, codes, costs, norm, len(classes))
+        posed = self._formulation(codes, costs, norm, len(classes))
         self.C_ = C * self._train(X, posed, factors)
         self.classes_ = classes
         return self
@@ -575,15 +503,16 @@ class MKLClassifier(BaseClassifier):
         self._set_calibration_folds(groups, None, len(y))
         C, factors = self._cost()
         shared = self._shares_weights("ovr") and len(problems) > 1
+        self.multilabel_ = True
         self.C_ = C * self._train(X, Outputs(problems, one_number(y), shared), factors)
-        self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
+        self.classes_ = np.arange(y.shape[1])
         return self
 
     def _label_problems(
-        self, X: Data, y: Any, sample_weight: object
+        self, X: Data, y: object, sample_weight: object
     ) -> tuple[list[Problem], np.ndarray]:
         """Return the problem of each label, and the labels as an array of 0 and 1."""
-        y = np.asarray(y.toarray() if sp.issparse(y) else y)
+        y = np.asarray(sp.csr_matrix(y).toarray() if sp.issparse(y) else y)
         check_consistent_length(X, y)
         if not np.isin(y, (0, 1)).all():
             raise ValueError(

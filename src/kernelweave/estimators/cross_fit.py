@@ -20,7 +20,9 @@ from ..engines.snapshot import Snapshot
 from ..kernels.compile.examples import Examples
 from ..losses.class_risk import ClassRisk
 from ..optimization.path import at_cost
+from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
+from .calibration import OutputLabels
 from .fold import Fold, FoldTrainer, without
 from .prepared import Prepared
 
@@ -65,6 +67,31 @@ class Solved:
     problems: list[Problem]
     engine: Engine
     optima: Sequence[Optimum]
+
+    @property
+    def is_hard_margin(self) -> bool:
+        return any(isinstance(one, HardMarginProblem) for one in self.problems)
+
+    @property
+    def labels(self) -> OutputLabels:
+        """The labels of the outputs, for calibration of a classifier."""
+        return OutputLabels.of(self.problems)
+
+    def held_out_values(self, estimator: MKLEstimator, tests: list[np.ndarray]) -> np.ndarray:
+        """Return decision values of models trained without the fold of each example.
+
+        Parameters
+        ----------
+        estimator : MKLEstimator
+            Solves the problems, with its parameters.
+        tests : list of ndarrays
+            Positions that each fold holds out.
+
+        Returns
+        -------
+        ndarray of shape (outputs, n)
+        """
+        return cross_fitted(estimator, self, tests)
 
 
 def cross_fitted(estimator: MKLEstimator, solved: Solved, tests: list[np.ndarray]) -> np.ndarray:

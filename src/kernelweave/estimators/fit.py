@@ -12,7 +12,7 @@ import numpy as np
 
 from ..engines import Engine
 from ..kernels import Kernel
-from ..model.files.checkpoint import Checkpoint, checkpoints, data_key
+from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, digest
 from ..optimization.best_model import BestModel
 from ..optimization.budget import Budget
 from ..optimization.log import Log, Watch
@@ -98,22 +98,22 @@ class Fit:
             result = run.best.instead_of(result)  # the checkpoint has the last model instead
         return result.moved(problem.centre)
 
-    def solve_each(self, problems: list[Problem], engine: Engine) -> list[Result]:
+    def solve_each(
+        self, problems: list[Problem], engine: Engine, codes: np.ndarray | None = None
+    ) -> list[Result]:
         """Solve problems one after the other, and remove their checkpoints if all are solved.
 
         The remaining time is divided equally. With ``verbose=2`` the plan of the first problem is
-        printed.
+        printed. `codes`: as for `checkpoints`.
         """
         if self.estimator.verbose >= 2:
             self._print(self._plan(problems[0], engine))
         results: list[Result] = []
-        files = self._checkpoints(problems, engine)
+        files = self.checkpoints(problems, engine, codes)
         for one, file in zip_longest(problems, files):
             fit = self.share(len(problems) - len(results))
             results.append(fit.solve(one, engine, checkpoint=file))
-        if all(file.done for file in files):
-            for file in files:
-                file.remove()
+        remove_if_done(files)
         return results
 
     def share(self, left: int) -> Fit:
@@ -154,13 +154,32 @@ class Fit:
             best=BestModel(estimator.tol) if self.final and limited else None,
         )
 
-    def _checkpoints(self, problems: list[Problem], engine: Engine) -> list[Checkpoint]:
-        """Return the checkpoint of each problem, or none if the estimator has none."""
+    def checkpoints(
+        self, problems: list[Problem], engine: Engine, codes: np.ndarray | None = None
+    ) -> list[Checkpoint]:
+        """Return the checkpoint of each problem, or none if the estimator has none.
+
+        Parameters
+        ----------
+        problems : list of Problem
+        engine : Engine
+        codes : ndarray of shape (n,), optional
+            Classes of the examples, if they determine which examples a problem consists of.
+        """
         estimator = self.estimator
         if estimator.checkpoint is None:
             return []
         data = data_key(self.kernels, estimator.normalize, self.prepared.examples)
+        if codes is not None:
+            data = digest((data, codes))
         return checkpoints(estimator.checkpoint, problems, data, engine.n_kernels)
 
     def _print(self, what: object) -> None:
         print(f"{type(self.estimator).__name__}: {what}", file=sys.stderr)
+
+
+def remove_if_done(files: list[Checkpoint]) -> None:
+    """Remove the checkpoints of a fit if all of its problems are solved."""
+    if all(file.done for file in files):
+        for file in files:
+            file.remove()

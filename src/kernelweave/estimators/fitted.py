@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -109,6 +109,10 @@ class FittedEstimator(KernelParameters):
                 f"intercept must have 1 decision function, got {len(self._model.intercept)}"
             )
 
+    def _output_names(self) -> list[object]:
+        """Return the name of each output: a class, a pair of classes, or a number."""
+        return list(range(len(self._model.intercept)))
+
     def contributions(self, X: Data) -> np.ndarray:
         """Return the contributions of the kernels to the decision values.
 
@@ -171,7 +175,7 @@ class FittedEstimator(KernelParameters):
         each = None if held_out is None else np.atleast_2d(held_out)
         return weights_frame(self, added, by, each)
 
-    def _held_out(self, X: Data, y: Any) -> np.ndarray:
+    def _held_out(self, X: Data, y: object) -> np.ndarray:
         """Return the covariances of held-out contributions with targets, shape (outputs, M)."""
         from ..model.verification import problems_of
         from .held_out_shares import held_out_covariances
@@ -195,7 +199,7 @@ class FittedEstimator(KernelParameters):
         if found is None:
             raise ValueError(
                 f"weights_frame: y must have enough examples of each class for held-out folds, got "
-                f"{len(y)} examples; call weights_frame() without X and y"
+                f"{len(np.asarray(y))} examples; call weights_frame() without X and y"
             )
         return found
 

@@ -144,11 +144,10 @@ class Formulation(ABC):
     def solve(self, fit: Fit) -> Solution:
         """Return the solutions of all problems."""
 
-    def after_fit(self, fit: Fit, solution: Solution) -> None:
-        """Set attributes of the estimator that need the engine of the fit, such as calibrators."""
+    def solved(self, fit: Fit, solution: Solution) -> Solved:
+        """Return the solution with the engine of the fit, for calibration."""
         optima = [Optimum.of(one) for one in solution.results]
-        solved = Solved(fit.prepared, solution.problems, solution.engine, optima)
-        fit.estimator._after_fit(solved)
+        return Solved(fit.prepared, solution.problems, solution.engine, optima)
 
 
 @dataclass(frozen=True, eq=False)

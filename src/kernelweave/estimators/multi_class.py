@@ -99,20 +99,8 @@ def _check_pairs(model: BaseClassifier, absent: np.ndarray) -> None:
             f"one with multi_class='ovo', but {absent.tolist()} have none; remove "
             "their examples, or pass multi_class='ovr'"
         )
-    if model.checkpoint is not None:
-        raise ValueError(
-            f"checkpoint must be None with multi_class='ovo', got {model.checkpoint!r}; pass "
-            "multi_class='ovr'"
-        )
-    if model.calibrate is not None and not model._calibrates_pairs:
-        raise ValueError(
-            f"calibrate must be None for a search with multi_class='ovo', got "
-            f"{model.calibrate!r}; calibrate an MKLClassifier with the norm and C that it found"
-        )
     if not model._local:
-        raise ValueError(
-            "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'ovo'"
-        )
+        raise _not_on_clusters("ovo", "pairs of classes share kernel rows inside one process")
 
 
 def _check_joint(model: BaseClassifier, costs: np.ndarray) -> None:
@@ -134,6 +122,10 @@ def _check_joint(model: BaseClassifier, costs: np.ndarray) -> None:
             "classes are one problem; pass multi_class='ovr' for weights of each class"
         )
     if not model._local:
-        raise ValueError(
-            "multi_class must be 'ovr' or 'auto' for examples on other machines, got 'joint'"
-        )
+        raise _not_on_clusters("joint", "the dual variables of all classes change together")
+
+
+def _not_on_clusters(form: str, why: str) -> ValueError:
+    return ValueError(
+        f"multi_class must be 'ovr' or 'auto' for examples on other machines, got {form!r}: {why}"
+    )

@@ -15,9 +15,11 @@ from ..losses.risk import Risk
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classes import Classes
+from .cross_fit import Solved
 from .fit import Fit
 from .formulation import Formulation, Solution
 from .merged_examples import MergedExamples
+from .pair_calibration import SolvedPairs
 from .pair_trainer import PairTrainer
 
 MANY_CLASSES = 500  # above this number of classes, a warning states the number of pairs
@@ -115,8 +117,8 @@ class OneVsOne(Formulation):
         several = fit.prepared.engine.n_kernels > 1  # otherwise there is nothing to share
         return trainer.shared() if self.shared and several else trainer.each()
 
-    def after_fit(self, fit: Fit, solution: Solution) -> None:
-        fit.estimator._calibrate_pairs(fit.prepared, self)
+    def solved(self, fit: Fit, solution: Solution) -> Solved:
+        return SolvedPairs(fit.prepared, [], solution.engine, [], self)
 
     def spread(self, alphas: list[np.ndarray]) -> sp.csr_matrix:
         """Return the alphas of all pairs, each on its own examples, shape (n_pairs, n)."""

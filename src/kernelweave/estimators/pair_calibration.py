@@ -8,84 +8,76 @@ their second method), as in LIBSVM.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..common.core import single_threaded_blas
+from ..engines.class_pairs import n_classes_of
 from ..kernels.compile.examples import Examples
 from ..model.model import Model
-from .calibration import Calibrator, calibrators
-from .cross_fit import FOLD_TOL
+from .calibration import OutputLabels
+from .cross_fit import FOLD_TOL, Solved
 from .fit import Fit
 
 if TYPE_CHECKING:
     from .base import MKLEstimator
     from .one_vs_one import OneVsOne
-    from .prepared import Prepared
 
 LEAST = 1e-7  # smallest probability of a pair, as in LIBSVM
 BATCH = 2**24  # entries of the matrices that are solved at once
 
 
-def held_out_values(
-    estimator: MKLEstimator, prepared: Prepared, pairs: OneVsOne, tests: list[np.ndarray]
-) -> np.ndarray:
-    """Return decision values of all pairs by models trained without the fold of each example.
+@dataclass(frozen=True, eq=False)
+class SolvedPairs(Solved):
+    """The solved problems of all pairs of classes.
 
-    Parameters
+    Attributes
     ----------
-    estimator : MKLEstimator
-        Solves the problems, with its parameters.
-    prepared : Prepared
-        Kernels and engine of the fit.
     pairs : OneVsOne
-    tests : list of ndarrays
-        Positions that each fold holds out.
-
-    Returns
-    -------
-    ndarray of shape (n_pairs, n)
     """
-    compiled, examples = prepared.compiled, prepared.examples
-    assert isinstance(examples, Examples)  # pairs need all examples in this process
-    loose = copy(estimator)
-    loose.tol, loose.verbose = FOLD_TOL * estimator.tol, 0
-    loose.calibrate = None
-    n_jobs = prepared.training_set.n_jobs if prepared.training_set is not None else 1
-    values = np.empty((len(pairs.pairs), examples.n))
-    deadline = estimator._shared_deadline(len(tests))
-    for test in tests:
-        costs = pairs.classes.costs.copy()
-        costs[test] = 0.0
-        held = replace(pairs, classes=replace(pairs.classes, costs=costs))
-        solution = held.solve(Fit(loose, prepared, deadline=deadline()))
-        results = [one.spread(compiled.varying, compiled.n_kernels) for one in solution.results]
-        model = Model.without_statistics(compiled, examples, results, alpha=solution.alpha)
-        values[:, test] = model.decide_examples(examples.take(test), n_jobs).T
-    return values
 
+    pairs: OneVsOne
 
-def pair_calibrators(
-    method: str, values: np.ndarray, pairs: OneVsOne, weights: np.ndarray
-) -> tuple[Calibrator, ...]:
-    """Return a calibrator for each pair: the probability of its first class.
+    @property
+    def is_hard_margin(self) -> bool:
+        return self.pairs.is_hard_margin
 
-    Parameters
-    ----------
-    method : {"sigmoid", "isotonic"}
-    values : ndarray of shape (n_pairs, n)
-        Cross-fitted decision values.
-    pairs : OneVsOne
-    weights : ndarray of shape (n,)
-        How much each example counts.
-    """
-    codes, found = pairs.classes.codes, list[Calibrator]()
-    for (first, _), rows, of_pair in zip(pairs.pairs, pairs.rows, values, strict=True):
-        known = rows[weights[rows] > 0]
-        belongs = (codes[known] == first)[None]
-        found += calibrators(method, of_pair[None, known], belongs, weights[known])
-    return tuple(found)
+    @property
+    def labels(self) -> OutputLabels:
+        classes, pairs = self.pairs.classes, self.pairs
+        firsts = [first for first, _ in pairs.pairs]
+        positive = [
+            classes.codes[rows] == first for rows, first in zip(pairs.rows, firsts, strict=True)
+        ]
+        return OutputLabels(pairs.rows, positive, classes.costs, classes.codes, classes.codes)
+
+    def held_out_values(self, estimator: MKLEstimator, tests: list[np.ndarray]) -> np.ndarray:
+        """Return decision values of all pairs, shape (n_pairs, n), as `Solved.held_out_values`.
+
+        Every pair decides all examples, also those of other classes.
+        """
+        prepared, classes = self.prepared, self.pairs.classes
+        compiled, examples = prepared.compiled, prepared.examples
+        assert isinstance(examples, Examples)  # pairs need all examples in this process
+        loose = copy(estimator)
+        loose.tol, loose.verbose = FOLD_TOL * estimator.tol, 0
+        n_jobs = prepared.training_set.n_jobs if prepared.training_set is not None else 1
+        values = np.empty((len(self.pairs.pairs), examples.n))
+        deadline = estimator._shared_deadline(len(tests))
+        with single_threaded_blas():
+            for test in tests:
+                costs = classes.costs.copy()
+                costs[test] = 0.0
+                held = replace(self.pairs, classes=replace(classes, costs=costs))
+                solution = held.solve(Fit(loose, prepared, deadline=deadline()))
+                results = [
+                    one.spread(compiled.varying, compiled.n_kernels) for one in solution.results
+                ]
+                model = Model.without_statistics(compiled, examples, results, alpha=solution.alpha)
+                values[:, test] = model.decide_examples(examples.take(test), n_jobs).T
+        return values
 
 
 def coupled(probabilities: np.ndarray) -> np.ndarray:
@@ -103,8 +95,7 @@ def coupled(probabilities: np.ndarray) -> np.ndarray:
     -------
     ndarray of shape (n, K)
     """
-    n, count = probabilities.shape
-    K = round((1 + np.sqrt(1 + 8 * count)) / 2)
+    n, K = len(probabilities), n_classes_of(probabilities.shape[1])
     found, size = np.empty((n, K)), max(1, BATCH // (K + 1) ** 2)
     for at in range(0, n, size):
         found[at : at + size] = _coupled(probabilities[at : at + size], K)

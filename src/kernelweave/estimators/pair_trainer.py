@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..engines import ClassPairsEngine, OutputsEngine
+from ..model.files.checkpoint import Checkpoint
 from ..optimization.inner.pair_sets import PairSets, solve_each_pair
 from ..optimization.plan import Plan
 from ..optimization.result import Result
@@ -17,7 +19,7 @@ from ..optimization.run import Run
 from ..optimization.start import Uniform
 from ..problem.problem import Problem
 from ..problem.rounding import PairRounding
-from .fit import Fit
+from .fit import Fit, remove_if_done
 from .formulation import Solution
 
 if TYPE_CHECKING:
@@ -44,16 +46,27 @@ class PairTrainer:
         """Solve the pairs as separate problems, each with its own kernel weights.
 
         With one kernel, or a plain sum, the core solves all pairs at once. Pairs that do not reach
-        the tolerance there, and all others, are solved one by one.
+        the tolerance there, and all others, are solved one by one, and so are all pairs with
+        checkpoints.
         """
-        found: list[Result | None] = [None] * len(self.pairs.pairs)
-        if self._engine is not None and self._engine.n_kernels == 1:
+        count = len(self.pairs.pairs)
+        files = self._checkpoints()
+        found: list[Result | None] = [None] * count
+        if not files and self._engine is not None and self._engine.n_kernels == 1:
             found = list(self._at_once(self._engine))
         results = [
-            one if one is not None and one.converged else self._alone(number)
-            for number, one in enumerate(found)
+            one if one is not None and one.converged else self._alone(number, file)
+            for number, (one, file) in enumerate(zip_longest(found, files))
         ]
+        remove_if_done(files)
         return self._solution(results, [one.alpha for one in results])
+
+    def _checkpoints(self) -> list[Checkpoint]:
+        """Return the checkpoint of each pair, or none if the estimator has none."""
+        if self.fit.estimator.checkpoint is None:
+            return []
+        problems = [self.pairs.problem(number) for number in range(len(self.pairs.pairs))]
+        return self.fit.checkpoints(problems, self.fit.prepared.engine, self.pairs.classes.codes)
 
     def shared(self) -> Solution:
         """Solve all pairs as one problem with shared weights."""
@@ -61,11 +74,13 @@ class PairTrainer:
         if self._engine is None:
             problem = Problem.sharing(self.pairs.on_all)
             engine = OutputsEngine(prepared.engine, problem.n_outputs)
-            return Solution(self.fit.solve_each([problem], engine), [problem], engine)
+            results = self.fit.solve_each([problem], engine, self.pairs.classes.codes)
+            return Solution(results, [problem], engine)
         rounding = PairRounding.of(prepared.rounding, self.pairs.rows)
         prepared = replace(prepared, rounding=rounding, name="class pairs")
         fit = replace(self.fit, prepared=prepared)
-        [result] = fit.solve_each([self.pairs.joint()], self._engine)
+        codes = self.pairs.classes.codes
+        [result] = fit.solve_each([self.pairs.joint()], self._engine, codes)
         return self._solution([result], [result.alpha[part] for part in self._engine.slices])
 
     def _solution(self, results: list[Result], alphas: list[np.ndarray]) -> Solution:
@@ -75,9 +90,14 @@ class PairTrainer:
 
     @cached_property
     def _engine(self) -> ClassPairsEngine | None:
-        """The engine of all pairs; None if it does not support the problem."""
+        """The engine of all pairs; None if it does not support the problem.
+
+        It checks limits between weight steps only. A fit with checkpoints accepts that, so that
+        it resumes with the same solver whatever the limits are.
+        """
         estimator, training_set = self.fit.estimator, self.fit.prepared.training_set
         limited = estimator.max_iter is not None or self.fit.deadline < np.inf
+        limited = limited and estimator.checkpoint is None
         plain = estimator.solver == "auto" and estimator.working_set == "auto"
         name, classes = self.fit.prepared.name, self.pairs.classes
         if limited or not plain or name not in SERVED or training_set is None:
@@ -100,11 +120,12 @@ class PairTrainer:
         for result in solve_each_pair(problem, engine, weights, run, rounding):
             yield replace(result, plan=plan)
 
-    def _alone(self, number: int) -> Result:
+    def _alone(self, number: int, checkpoint: Checkpoint | None) -> Result:
         """Return the result of one pair, solved on a subset of the engine of all examples."""
         rows, prepared = self.pairs.rows[number], self.fit.prepared
         prepared.engine.move_to(np.zeros(prepared.engine.n))
         engine = prepared.engine.subset(rows)
         prepared = replace(prepared, rounding=prepared.rounding.part(rows))
         fit = self.fit.share(len(self.pairs.pairs) - number)
-        return replace(fit, prepared=prepared).solve(self.pairs.problem(number), engine)
+        problem = self.pairs.problem(number)
+        return replace(fit, prepared=prepared).solve(problem, engine, checkpoint=checkpoint)

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 
 from .. import losses, norms
 from ..common.numbers import thread_count
-from ..common.types import Data
+from ..common.types import Data, Numbers
 from ..kernels.data.standardized import moments
 from ..losses.risk import sum_constraint
 from ..model.files.registry import registered
@@ -19,9 +19,9 @@ from ..model.kernel_values import kernel_values, read_present
 from ..problem.problem import Problem
 from .automatic import FACTORS
 from .base import MKLEstimator
-from .conditional_method import only_if
+from .conditional_method import check_calibrated, only_if
 from .conformal import checked_alpha, threshold
-from .cross_fit import Solved, cross_fitted
+from .cross_fit import Solved
 from .formulation import Outputs
 from .jackknife import jackknife_interval, leave_one_out
 from .parameters import is_auto
@@ -30,12 +30,8 @@ from .validation import check_targets, check_weights, one_number, weighed
 EPSILON = 0.1  # epsilon="scale" in units of the standard deviation of y
 
 
-def _check_intervals(model: Any) -> None:
-    """Raise AttributeError if an estimator has no held-out residuals."""
-    if not model.calibrate:
-        raise AttributeError(
-            "predict_interval requires calibrate='residuals' or 'jackknife+', got calibrate=None"
-        )
+def _check_intervals(model: BaseRegressor) -> None:
+    check_calibrated(model.calibrate, "predict_interval", "'residuals' or 'jackknife+'")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,7 +43,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     calibrate: str | None = None
     fit_intercept: bool = True
 
-    def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
+    def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Numbers, Numbers]:
         """Return epsilon and the unit of C for targets y.
 
         If targets and decision function are multiplied by 2, absolute errors are multiplied by 2
@@ -59,7 +55,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         name = self._losses(1, epsilon)[0].name
         return epsilon, spread if name == "epsilon_insensitive" else 1.0
 
-    def _losses(self, outputs: int, epsilon: Any) -> list[losses.Loss]:
+    def _losses(self, outputs: int, epsilon: Numbers) -> list[losses.Loss]:
         """Return the loss of each target."""
         if self.loss != "epsilon_insensitive":
             return [losses.get(self.loss, "regressor")] * outputs
@@ -67,7 +63,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return [losses.get(self.loss, "regressor", epsilon=float(width)) for width in widths]
 
     def _problems(
-        self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: object
+        self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: Numbers
     ) -> list[Problem]:
         """Return the problem of each target; costs have shape (n,) or (n_outputs, n)."""
         targets, problems = y.reshape(len(y), -1).T, []
@@ -90,7 +86,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
                     f"{self.left_out_.dtype} of shape {self.left_out_.shape}"
                 )
         if not hasattr(self, "epsilon_"):  # files of versions without "scale"
-            self.epsilon_ = float(self.epsilon)
+            self.epsilon_: Numbers = float(self.epsilon)
         for value in (self.epsilon_, getattr(self, "C_", 1.0)):
             if np.shape(value) not in ((), self._model.intercept.shape):
                 raise ValueError(
@@ -171,7 +167,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
             self._leave_out(solved)
             return
         tests = self._calibration_tests(solved.prepared.examples.n, None)
-        values = cross_fitted(self, solved, tests)
+        values = solved.held_out_values(self, tests)
         each = [one for problem in solved.problems for one in problem.per_output]
         targets = np.stack([one.y + one.centre for one in each])
         self.conformity_ = np.abs(targets - values)
@@ -313,7 +309,7 @@ def is_scale(value: object) -> bool:
     return isinstance(value, str) and value == "scale"
 
 
-def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Any:
+def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Numbers:
     """Return the standard deviation of each target; 1 for constant targets.
 
     Parameters

@@ -19,7 +19,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from ..common.core import single_threaded_blas
-from ..common.types import Data
+from ..common.types import Data, Numbers
 from ..common.warnings import warn
 from ..kernels import Kernel
 from ..norms import Norm, as_norm
@@ -29,10 +29,9 @@ from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator
-from .cross_fit import Optimum, Solved
 from .fit import Fit
 from .fold import FoldTrainer
-from .formulation import Solution
+from .formulation import Formulation
 from .prepared import Prepared
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
@@ -66,11 +65,6 @@ class SearchTask(ABC):
         """The values of C to try."""
 
     @property
-    def shared(self) -> bool:
-        """Whether several outputs share their weights."""
-        return False
-
-    @property
     def strata(self) -> np.ndarray | None:
         """Classes that the folds of calibration balance, shape (n,), if there are any."""
         return None
@@ -80,8 +74,8 @@ class SearchTask(ABC):
         return np.asarray(self.weights[train])
 
     @abstractmethod
-    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the problem of each output.
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> Formulation:
+        """Return the formulation of the outputs.
 
         Parameters
         ----------
@@ -97,15 +91,18 @@ class SearchTask(ABC):
     def held_out(self, values: np.ndarray) -> object:
         """Return an estimator with given decision values, shape (n_held_out, n_outputs)."""
 
-    def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the problems on all examples, in which held-out examples have cost 0.
-
-        There is one for each output, or a single one if outputs share their weights.
-        """
+    def formulation(self, train: np.ndarray, C: float, norm: Norm) -> Formulation:
+        """Return the formulation on all examples, in which held-out examples have cost 0."""
         costs = np.zeros(len(self.y))
         costs[train] = self.costs_of(train)
-        posed = self.posed(costs, train, C, norm)
-        return [Problem.sharing(posed)] if self.shared and len(posed) > 1 else posed
+        return self.posed(costs, train, C, norm)
+
+    def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+        """Return the problems of `formulation`, a single one if outputs share their weights."""
+        formulation = self.formulation(train, C, norm)
+        problems = formulation.on_all
+        shared = formulation.shared and len(problems) > 1
+        return [Problem.sharing(problems)] if shared else problems
 
     def costs(self, norm: Norm) -> np.ndarray:
         """Return the largest cost of each example at C = 1, shape (n,): its weight in means."""
@@ -279,15 +276,15 @@ class Search(MKLEstimator):
             trial = self._best_trial(task, grid, splits, score)
             self._default, self.scores_, self.best_score_ = trial.kernels, trial.scores, trial.mean
             norm, C = trial.at
-            self.norm_, self.C_ = list(self.norms)[norm], float(grid.Cs[C])
-            problems = task.problems_of(np.arange(len(task.y)), self.C_, grid.norms[norm])
-            problems, engine = trial.prepared.suited(problems)
+            chosen = float(grid.Cs[C])
+            self.norm_ = list(self.norms)[norm]
+            self.C_: Numbers = chosen
+            formulation = task.formulation(np.arange(len(task.y)), chosen, grid.norms[norm])
             with self._live_line() as watch:
                 fit = Fit(self, trial.prepared, deadline=self._deadline(), watch=watch)
-                results = fit.solve_each(problems, engine)
-        self._learn(trial.prepared, Solution(results, problems, engine))
-        optima = [Optimum.of(one) for one in results]
-        self._after_fit(Solved(trial.prepared, problems, engine, optima))
+                solution = formulation.solve(fit)
+        self._learn(trial.prepared, solution)
+        self._after_fit(formulation.solved(fit, solution))
 
     def _best_trial(self, task: SearchTask, grid: Grid, splits: list[Split], score: Score) -> Trial:
         """Return the best set of kernels with its scores; set ``candidates_``."""

@@ -15,14 +15,14 @@ from ..common.numbers import is_whole
 from ..common.types import Data
 from ..model.files.registry import registered
 from ..norms import Norm
-from ..problem.problem import Problem
 from .classifier import BaseClassifier
+from .formulation import Formulation, Outputs
 from .multi_class import form_of
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchTask, Split
 from .survival import BaseSurvival
 from .survival_targets import as_survival, check_events
-from .validation import check_targets, check_weights, weighed
+from .validation import check_targets, check_weights, one_number, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 # Concordances of held-out folds are noisy: with few events, a larger grid reduces the concordance
@@ -86,10 +86,6 @@ class ClassSearch(SearchTask):
         return self.estimator.Cs
 
     @property
-    def shared(self) -> bool:
-        return self.estimator._shares_weights(self.estimator.multi_class_)
-
-    @property
     def strata(self) -> np.ndarray:
         return self.codes
 
@@ -102,10 +98,9 @@ class ClassSearch(SearchTask):
             )
         return self.estimator._costs(self.classes[present], known, self.weights[train])
 
-    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        model, n_classes = self.estimator, len(self.classes)
-        form, costs = model.multi_class_, weighed(C, costs)
-        return model._formulation(form, self.codes, costs, norm, n_classes).on_all
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> Formulation:
+        model = self.estimator
+        return model._formulation(self.codes, weighed(C, costs), norm, len(self.classes))
 
     def held_out(self, values: np.ndarray) -> _HeldOutClassifier:
         model = self.estimator
@@ -123,10 +118,6 @@ class TargetSearch(SearchTask):
         Cs = self.estimator.Cs
         return CS if isinstance(Cs, str) else Cs
 
-    @property
-    def shared(self) -> bool:
-        return self.estimator.share_weights
-
     def costs_of(self, train: np.ndarray) -> np.ndarray:
         costs = super().costs_of(train)
         if not costs.any():
@@ -136,11 +127,13 @@ class TargetSearch(SearchTask):
             )
         return costs
 
-    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> Formulation:
         epsilon, unit = self.estimator._scales(self.y[train], self.weights[train])
         each = np.atleast_1d(C * unit if is_scale(self.estimator.Cs) else C)
         scaled = np.array([weighed(float(one), costs) for one in each])
-        return self.estimator._problems(self.y, scaled, norm, epsilon)
+        problems = self.estimator._problems(self.y, scaled, norm, epsilon)
+        shared = self.estimator.share_weights and len(problems) > 1
+        return Outputs(problems, one_number(self.y), shared)
 
     def held_out(self, values: np.ndarray) -> _HeldOutRegressor:
         return _HeldOutRegressor(values)
@@ -157,8 +150,9 @@ class SurvivalSearch(SearchTask):
         Cs = self.estimator.Cs
         return SURVIVAL_CS[self.estimator.loss] if Cs is None else Cs
 
-    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        return [self.estimator._problem(self.X, self.y, costs, C, norm)]
+    def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> Formulation:
+        problem = self.estimator._problem(self.X, self.y, costs, C, norm)
+        return Outputs([problem], np.arange(len(self.y)))
 
     def held_out(self, values: np.ndarray) -> _HeldOutSurvival:
         return _HeldOutSurvival(values)

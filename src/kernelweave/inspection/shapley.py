@@ -18,7 +18,6 @@ from ..kernels.data.absent import absent_of_all
 from ..kernels.data.inputs import as_input
 from ..kernels.string.string_columns import PlaneTable, SequenceTable
 from ..model.model import Model, sum_of_views, view_numbers
-from ..model.weights import output_names
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
@@ -272,7 +271,7 @@ def _output_names(estimator: FittedEstimator, model: Model) -> tuple[object, ...
     count = len(model.intercept)
     if count == 1:
         return None
-    return tuple(np.asarray(output_names(estimator)).tolist())
+    return tuple(np.asarray(estimator._output_names()).tolist())
 
 
 def _reads_sequences(model: Model) -> bool:

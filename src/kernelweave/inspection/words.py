@@ -22,7 +22,6 @@ from ..kernels.string.spectrum import SpectrumQuantity
 from ..kernels.string.string_columns import PlaneTable, SequenceTable
 from ..kernels.string.wd_quantity import WdQuantity
 from ..model.model import Model
-from ..model.weights import output_names
 from ..sequences import Sequences
 from ..sequences.alphabets import Alphabet
 
@@ -131,7 +130,7 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
     model = fitted_model(estimator)
     if len(model.intercept) == 1:
         return 0
-    classes = output_names(estimator)
+    classes = estimator._output_names()
     if target not in classes:
         raise ValueError(f"target must be one of the classes {classes}, got {target!r}")
     return classes.index(target)

@@ -19,6 +19,7 @@ from ..common.types import Data
 from ..estimators.cross_fit import Optimum, Solved
 from ..estimators.merged_examples import MergedExamples
 from ..estimators.one_vs_one import OneVsOne
+from ..estimators.pair_calibration import SolvedPairs
 from ..estimators.survival import BaseSurvival
 from ..estimators.survival_targets import as_survival
 from ..estimators.validation import check_targets, one_number
@@ -107,7 +108,7 @@ def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Pr
     fitted, first = again._model, problems[0]
     costs = np.max([problem.C for problem in problems], axis=0)
     codes = again._labels(X, y)[1]
-    formed = again._formulation("ovo", codes, costs, first.norm, len(again.classes_))
+    formed = again._formulation(codes, costs, first.norm, len(again.classes_))
     if fitted.merged_into is not None:
         merged = MergedExamples.of(X, codes, costs)
         assert merged is not None
@@ -116,7 +117,7 @@ def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Pr
     examples = fitted.compiled.read(Reading(X, training=True, n_jobs=again.n_jobs))
     workload = formed.workload(formed.method(again.solver))
     prepared = again._with_engine(fitted.compiled, examples, formed.costs, workload)
-    again._calibrate_pairs(prepared, cast(OneVsOne, formed))
+    again._after_fit(SolvedPairs(prepared, [], prepared.engine, [], cast(OneVsOne, formed)))
 
 
 def _costs(problem: Problem) -> np.ndarray:

@@ -261,8 +261,7 @@ def problems_of(
                 f"got {classes.tolist()}"
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
-        form = getattr(model, "multi_class_", "ovr")  # models of earlier versions have none
-        posed: Formulation = model._formulation(form, codes, costs, norm, len(classes))
+        posed: Formulation = model._formulation(codes, costs, norm, len(classes))
         return posed.on_all
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engines.class_pairs import class_pairs
 from .model import sum_of_views
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def weights_frame(
     if by not in (None, "view"):
         raise ValueError(f'by must be None or "view", got {by!r}')
     model = estimator._model
-    views, outputs = model.compiled.views, output_names(estimator)
+    views, outputs = model.compiled.views, estimator._output_names()
     if by == "view":
         weights = sum_of_views(model.weights, views)
         names = {"view": list(dict.fromkeys(views))}
@@ -142,21 +141,3 @@ def shares_of(sizes: np.ndarray) -> np.ndarray:
     totals = sizes.sum(axis=1, keepdims=True)
     shares: np.ndarray = sizes / np.where(totals > 0, totals, 1.0)
     return shares
-
-
-def output_names(estimator: FittedEstimator) -> list[Any]:
-    """Return the names of the outputs: classes, pairs of classes, or numbers.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-
-    Returns
-    -------
-    list of n_outputs names
-    """
-    count = len(estimator._model.intercept)
-    classes = getattr(estimator, "classes_", None)
-    if classes is not None and getattr(estimator, "multi_class_", "ovr") == "ovo":
-        return [f"{classes[a]} / {classes[b]}" for a, b in class_pairs(len(classes))]
-    return list(classes) if classes is not None and len(classes) == count else list(range(count))

@@ -83,6 +83,8 @@ def _judged_constant(
     The dual value is lowered by the rounding bound. Its distance from the cost of the constant
     model bounds the possible improvement.
     """
+    if result.constant == 0 and not problem.tau:  # losses are not negative
+        return result
     equal = replace(result, weights=problem.norm.start(engine.n_kernels))
     error = rounding_error(problem, engine, equal, rounding)
     dual = result.dual - (error if error < np.inf else np.inf)  # also if NaN

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from kernel_cases import training_set
 
-from kernelweave.engines import DenseEngine, FamilyEngine
+from kernelweave.engines import DenseEngine, FamilyEngine, OutputsEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
@@ -55,6 +55,23 @@ def test_hessian_is_extrapolated_from_every_kth_free_example_above_the_limit(mos
     wanted = extrapolated(sample, half, np.log2(every))
     found = InnerHessian(most)(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(("outputs", "every"), [(6, 1), (7, 2), (20, 4)])
+def test_hessian_of_many_outputs_is_that_of_evenly_spaced_ones(outputs, every, case, rng):
+    kernel, X, theta, problem, _ = case
+    alphas = problem.y * rng.choice([0.0, 0.3, 1.0], size=(outputs, N))
+    joint = Problem.sharing([problem] * outputs)
+    engine = OutputsEngine(DenseEngine.of(training_set(kernel, X)), outputs)
+    engine.move_to(alphas.ravel())
+    single = DenseEngine.of(training_set(kernel, X))
+    wanted = np.zeros((M, M))
+    for alpha in alphas[::every]:
+        single.move_to(alpha)
+        wanted += EXACT(problem, single, theta)
+    wanted *= outputs / len(alphas[::every])
+    found = InnerHessian(1200, most_outputs=6)(joint, engine, theta)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize("copies", [2, 4, 7])

@@ -10,7 +10,6 @@ import numpy as np
 from ...common.types import Data
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
-from ...model.weights import output_names
 from ..displays import clock_of
 from .section import Figure, Json, Section, plain
 
@@ -50,7 +49,7 @@ def _convergence(model: FittedEstimator) -> Json:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
     drawn: Json = {"tol": float(model.tol)}
-    drawn["classes"] = None if single else [str(name) for name in output_names(model)]
+    drawn["classes"] = None if single else [str(name) for name in model._output_names()]
     times, drawn["xlabel"] = clock_of(histories)
     drawn["seconds"] = [plain(_thinned(one)) for one in times]
     drawn["gaps"] = [plain([one["gap"] for one in _thinned(past)]) for past in histories]
