@@ -88,15 +88,13 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     intercept, tau = tau is not None, tau or 0.0
     _check_sum(alpha, sums, tau)
     _check_box(alpha, y, C, loss)
-    size = _check_weights(theta, norm)
     g = np.einsum("mij,cj->mci", K, alpha)
     s = np.maximum(np.einsum("mci,ci->m", g, alpha), 0)
     f = np.einsum("m,mci->ci", theta, g) + bias
     cost = np.sum(C * LOSS[loss](f, y, parameter)) + tau * np.sum(bias)
     paid = C > 0
     conjugate = CONJUGATE[loss](alpha[paid], y[paid], C[paid], parameter).sum()
-    blocks = norm.kind == "block"
-    term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
+    term = _primal_norm(s, theta, norm)
     # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
     missed = bias.ravel() @ (sums - tau)
     primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
@@ -122,7 +120,6 @@ def survival_certificate(K, time, event, C, alpha, theta, bias, loss, norm, ties
     alpha. Newton's method on dense matrices finds F; `Infeasible` if alpha is not that of any.
     """
     _check_sum(alpha[None], np.array([alpha.sum()]), 0.0)
-    size = _check_weights(theta, norm)
     g = np.einsum("mij,j->mi", K, alpha)
     s, f = np.maximum(g @ alpha, 0), theta @ g + bias
     if loss == "regression":
@@ -151,7 +148,7 @@ def survival_certificate(K, time, event, C, alpha, theta, bias, loss, norm, ties
             return parts(f, terms)[0]
 
         conjugate, constant = _conjugate_of(alpha, terms, parts), cost_of(np.zeros(len(time)))
-    primal = cost_of(f) + 0.5 * size * (theta @ s)
+    primal = cost_of(f) + 0.5 * _primal_norm(s, theta, norm)
     return Values(float(primal), float(-conjugate - 0.5 * _dual_norm(s, theta, norm)), constant)
 
 
@@ -170,7 +167,7 @@ def classes_certificate(K, codes, C, alpha, theta, bias, loss, norm, tau=0.0):
     C sum p log p for the logistic loss and C (p_c - 1) for the hinge.
     """
     own = codes == np.arange(len(alpha))[:, None]
-    paid, size = C > 0, _check_weights(theta, norm)
+    paid = C > 0
     sums = alpha.sum(axis=1) if tau is not None else np.zeros(len(alpha))
     _check_sum(alpha, sums, 0.0)
     _check_sum(alpha.T, alpha.sum(axis=0), 0.0)
@@ -194,7 +191,7 @@ def classes_certificate(K, codes, C, alpha, theta, bias, loss, norm, tau=0.0):
         cost = C @ ((f + ~own).max(axis=0) - f[codes, each])
         conjugate = -np.sum(alpha[:, paid][own[:, paid]])  # C (p_c - 1), without cancellation
         constant = min(C.sum(), 2 * (C.sum() - totals.max())) if tau is not None else C.sum()
-    primal = cost + 0.5 * size * (theta @ s)
+    primal = cost + 0.5 * _primal_norm(s, theta, norm)
     dual = -conjugate - bias @ sums - 0.5 * _dual_norm(s, theta, norm)
     return Values(float(primal), float(dual), float(constant))
 
@@ -341,6 +338,14 @@ def _zero(y, C, loss, p):
 def _entropy(part):
     part = np.clip(part, 0, 1)
     return sum(x * np.log(np.where(x > 0, x, 1)) for x in (part, 1 - part))
+
+
+def _primal_norm(s, theta, norm):
+    """Return the squared norm of a model with weights theta and squared block norms s."""
+    size = _check_weights(theta, norm)
+    if norm.kind == "block":
+        return _power_sum(theta * np.sqrt(s), norm.p) ** 2
+    return size * (theta @ s)
 
 
 def _dual_norm(s, theta, norm):

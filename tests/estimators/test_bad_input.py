@@ -232,6 +232,16 @@ def test_sample_weights(Estimator, X, y):
         model.fit(X, y, sample_weight=np.ones(3))
     with pytest.raises(ValueError, match="sample_weight must be finite and at least 0"):
         model.fit(X, y, sample_weight=np.full(N, np.nan))
+    masked = np.ma.masked_array(np.ones(N), mask=np.arange(N) == 3)
+    with pytest.raises(ValueError, match="sample_weight has masked values"):
+        model.fit(X, y, sample_weight=masked)
+
+
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLRegressor])
+def test_masked_targets_are_refused(Estimator, X, y):
+    with pytest.raises(ValueError, match="y has masked values"):
+        Estimator(RBF(0.5)).fit(X, np.ma.masked_array(y, mask=np.arange(N) == 3))
+    Estimator(RBF(0.5)).fit(X, np.ma.masked_array(y))
 
 
 def test_weights_that_leave_one_class(X, y):

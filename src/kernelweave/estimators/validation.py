@@ -259,12 +259,13 @@ def check_targets(
     Raises
     ------
     ValueError
-        If y is missing, not finite, or differs in length from X.
+        If y is missing, masked, not finite, or differs in length from X.
     """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
+    _refuse_masked("y", y)
     shape = np.asarray(y).shape if several else ()
     several = len(shape) == 2 and shape[1] > 1
     try:
@@ -293,6 +294,12 @@ def _position_of_nan(y: object) -> str:
     return f"for {nan.sum()} of {len(nan)} examples, first for example {nan.argmax()}"
 
 
+def _refuse_masked(name: str, values: object) -> None:
+    """Raise ValueError for a NumPy masked array with masked values."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; leave these examples out")
+
+
 def _refuse_missing_labels(y: np.ndarray) -> None:
     """Raise ValueError for None among labels; scikit-learn finds NaN."""
     if y.dtype == object and (missing := [label is None for label in y.ravel()]).count(True):
@@ -311,6 +318,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Return validated sample weights, shape (n,), all >= 0; 1 by default."""
     if sample_weight is None:
         return np.ones(n)
+    _refuse_masked("sample_weight", sample_weight)
     mask = getattr(sample_weight, "dtype", None) == "bool"
     weights = as_numbers("sample_weight", 1.0 * sample_weight if mask else sample_weight)
     if weights.ndim == 0:

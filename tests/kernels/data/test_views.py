@@ -312,6 +312,17 @@ def test_errors(tables):
         MKLClassifier(RBF()).fit(views["a"], y).predict(X)
 
 
+def test_rows_with_the_same_labels_in_different_orders_are_refused():
+    pandas = pytest.importorskip("pandas")
+    one = pandas.DataFrame({"a": [1.0, 2.0, 3.0]}, index=["p", "q", "r"])
+    with pytest.raises(ValueError, match="'one' and 'two' have the same labels"):
+        Views({"one": one, "array": np.eye(3), "two": one[::-1]})
+    aligned = Views.aligned({"one": one, "two": one[::-1]})
+    np.testing.assert_array_equal(aligned["two"], one)
+    for index in (["p", "q", "s"], [0, 1, 2], ["p", "p", "q"]):
+        assert len(Views({"one": one, "two": one.set_axis(index)})) == 3
+
+
 def given(rng, names):
     points = {name: rng.normal(size=(N, 4)) for name in names}
     y = np.sign(sum(point[:, 0] for point in points.values()))

@@ -146,6 +146,11 @@ def test_documents_are_strict_json(text):
         Archive(packed({"doc.json": text}), "doc.json").document()
 
 
+def test_two_members_of_one_object_with_one_name_are_refused():
+    with pytest.raises(ValueError, match="two members of the same name"):
+        Archive(packed({"doc.json": '[{"a": 1, "b": 2, "a": 3}]'}), "doc.json").document()
+
+
 def test_equal_contents_make_equal_files(monkeypatch):
     first = written([1, 2], x=np.arange(3)).getvalue()
     monkeypatch.setattr("time.time", lambda: 0.0)

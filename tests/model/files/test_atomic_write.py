@@ -60,6 +60,15 @@ def test_modes_follow_the_umask(tmp_path):
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
 
 
+def test_a_private_file_stays_private(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o600)
+
+
 def test_long_names_are_accepted(tmp_path):
     with atomic_write(tmp_path / ("a" * 250)) as file:
         file.write(b"x")

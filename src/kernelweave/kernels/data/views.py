@@ -36,7 +36,8 @@ class Views:
     Raises
     ------
     ValueError
-        If the views have different numbers of rows, or if all are None.
+        If the views have different numbers of rows, if all are None, or if two data frames have the
+        same labels of rows in different orders.
 
     Examples
     --------
@@ -73,6 +74,7 @@ class Views:
                 "matches rows by their labels"
             )
         self.n = next(iter(sizes.values()))
+        _check_labels(self.views)
 
     @classmethod
     def aligned(cls, tables: Mapping[str, Any], index: Any = None) -> Views:
@@ -203,6 +205,21 @@ def _rows(name: str, table: Any) -> int:
             f"Sequences or None, got a {type(table).__name__}"
         )
     return int(table.shape[0]) if sp.issparse(table) or hasattr(table, "shape") else len(table)
+
+
+def _check_labels(views: Mapping[str, Any]) -> None:
+    """Raise ValueError if two data frames have the same row labels in different orders."""
+    frames = {name: table.index for name, table in views.items() if hasattr(table, "reindex")}
+    if not frames:
+        return
+    (first, labels), *others = frames.items()
+    for name, index in others:
+        if not index.equals(labels) and index.is_unique and len(index.difference(labels)) == 0:
+            raise ValueError(
+                f"Views: {first!r} and {name!r} have the same labels of rows in different orders; "
+                "Views.aligned matches rows by their labels; use reset_index(drop=True) if rows "
+                "belong together by position"
+            )
 
 
 def _width(table: object) -> int:

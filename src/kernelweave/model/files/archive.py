@@ -220,7 +220,7 @@ class Archive:
         with self._zip.open(self._name) as stream:
             text = stream.read()
         self._compare(self._name, hashlib.sha256(text))
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
 
     def array(self, name: str) -> np.ndarray:
         """Return the array of a name."""
@@ -285,6 +285,14 @@ def _bytes_of(dtype: np.dtype, shape: tuple[int, ...], available: int) -> int:
     if size != available or dtype.itemsize == 0:
         raise ValueError(f"an array has shape {shape}, dtype {dtype}, but {available} bytes")
     return size
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the members of a JSON object; raise ValueError if two have the same name."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("an object of the document has two members of the same name")
+    return members
 
 
 def _refuse_constant(name: str) -> object:

@@ -6,6 +6,7 @@ import errno
 import glob
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,8 +25,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     The temporary file ``NAME.<16 hex digits>.part`` is in the same directory. It is synchronised to
     the disk before it is renamed, so that neither a crash nor a loss of power leaves a part of a
     file. If the context raises, it is removed. Files that killed processes left are removed by the
-    first write to the same name after a day. Symbolic links are followed. Devices and pipes are
-    written to when the context ends.
+    first write to the same name after a day. The new file has the permissions of the old one.
+    Symbolic links are followed. Devices and pipes are written to when the context ends.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         # "x": never open an existing file.
         with open(partial, "x+b") as file:
+            if path.exists():
+                os.chmod(partial, stat.S_IMODE(path.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
