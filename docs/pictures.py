@@ -419,6 +419,56 @@ def guarantees() -> Figure:
     return figure
 
 
+def bach() -> Figure:
+    """Seconds against the number of kernels, from the table of papers/bach-2004.md."""
+    rows = _table("papers/bach-2004", "| panel | n | m |")
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3), sharey=True, layout="constrained")
+    for ax, data in zip(axes, ("ionosphere", "breast cancer", "adult"), strict=True):
+        ax.set_prop_cycle(LINES)
+        panel = [row for row in rows if row[0] == f"{data}: growing m"]
+        for column, label in enumerate(('"skm"', "paper: SMO", "paper: Mosek"), start=3):
+            seconds = [float(row[column] or "nan") for row in panel]
+            ax.loglog([int(row[2]) for row in panel], seconds, ms=4, label=label)
+        ax.set(title=f"{data}, n = {panel[0][1]}", xlabel="kernels")
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("seconds")
+    axes[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def moeller() -> Figure:
+    """Certified gaps against CPU seconds of two solvers, from a generated table."""
+    rows = _table("generated/paper_gaps", "| tol |")
+    figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+    ax.set_prop_cycle(LINES)
+    for column, label in ((1, '"mwu"'), (3, '"auto"')):
+        points = [(float(row[column]), float(row[column + 1])) for row in rows if row[column]]
+        ax.loglog(*np.transpose(points), ms=5, label=label)
+    ax.set_xticks([0.02, 0.05, 0.1, 0.2], ["0.02", "0.05", "0.1", "0.2"])
+    ax.xaxis.set_minor_formatter("")
+    ax.set(xlabel="CPU seconds", ylabel="certified gap")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def kloft() -> Figure:
+    """Test errors against p, if one, nine or all features matter, from a generated table."""
+    rows = _table("generated/benchmarks_toy_sparsity", "| n, relevant |")
+    figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+    ax.set_prop_cycle(LINES)
+    for row in rows:
+        relevant = row[0].split(", ")[1]
+        if relevant in ("1", "9", "50"):
+            errors = [float(cell) for cell in row[1:]]
+            ax.plot(range(5), errors, ms=5, label=f"{relevant} of 50 features matter")
+    ax.set_xticks(range(5), ["1", "4/3", "2", "4", "inf"])
+    ax.set(xlabel="p", ylabel="test error", ylim=(0, None))
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
 def _table(page: str, head: str) -> list[list[str]]:
     """Return the cells of the first table of a page whose head begins with a text."""
     lines = (HERE / f"{page}.md").read_text().splitlines()
@@ -453,6 +503,9 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "classes": classes,
     "migration": migration,
     "guarantees": guarantees,
+    "bach": bach,
+    "moeller": moeller,
+    "kloft": kloft,
 }
 
 

@@ -35,6 +35,7 @@ family = [Polynomial([1, 2, 3]), RBF(gamma=1 / (2 * 2.0 ** np.arange(0, 4.5, 0.5
 # point is a separate fit.
 
 goals = [0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4]
+MKLClassifier(family, norm=1, loss="squared_hinge").fit(X, y)  # the first fit imports modules
 curves = {"auto": [], "mwu": []}
 for goal in goals:
     for name in curves:
