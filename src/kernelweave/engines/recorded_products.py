@@ -23,7 +23,7 @@ import numpy as np
 from .surrogate import SurrogateMatrix
 
 if TYPE_CHECKING:
-    from .linear import LinearEngine as QuickEngine
+    from .linear import LinearEngine
 
 MOST_MOVES = 50  # largest number of recorded vectors,
 MOST_BYTES = 2**28  # and largest size of their products in bytes
@@ -58,7 +58,7 @@ class RecordedProducts:
         Which kernels have expensive products; all of them by default.
     """
 
-    def __init__(self, quick: QuickEngine | None = None, slow: np.ndarray | None = None) -> None:
+    def __init__(self, quick: LinearEngine | None = None, slow: np.ndarray | None = None) -> None:
         self._quick, self._slow = quick, slow
         self.forget()
 

@@ -150,11 +150,7 @@ class RoundingBounds:
         """Return bounds on the errors of the outputs of k kernels, shape (k, outputs, n)."""
         shape = len(alike), self.examples.n
         size, error = (np.broadcast_to(part, shape)[:, None] for part in self.bounds(alike))
-        squares = _sums(update**2) * error**2 + _sums((update * error) ** 2)
-        sizes = _sums(update) * size + _sums(update * size)
-        growth = (1 + np.sqrt(np.count_nonzero(update, axis=1, keepdims=True))) * UNIT
-        errors: np.ndarray = SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
-        return errors
+        return _of_outputs((size, error), update, _sums)
 
     def bounds(self, alike: np.ndarray) -> Bounds:
         """Return bounds on the values of k kernels and on their errors e(i).
@@ -244,8 +240,6 @@ class PairRounding(RoundingBounds):
             """Return, for each example, the sum over the examples of the same output."""
             return np.repeat(np.add.reduceat(values, starts, axis=-1), lengths, axis=-1)
 
-        support = sums((update != 0).astype(float))
-        squares, total, growth = sums(update**2), sums(update), (1 + np.sqrt(support)) * UNIT
         combined, block_norms = np.zeros_like(alpha), np.zeros((len(lengths), len(weights)))
         with np.errstate(over="ignore", invalid="ignore"):  # bounds are infinite or NaN then
             for m in range(len(weights)):
@@ -253,14 +247,34 @@ class PairRounding(RoundingBounds):
                 size, error = (
                     np.broadcast_to(part, (1, self.examples.n))[0, every] for part in found
                 )
-                spread = squares * error**2 + sums((update * error) ** 2)
-                sizes = total * size + sums(update * size)
-                errors = SURE * np.sqrt(0.5 * spread) + growth * 0.5 * sizes
+                errors = _of_outputs((size, error), update, sums)
                 combined += weights[m] * errors
                 block_norms[:, m] = np.sqrt(np.add.reduceat((alpha * errors) ** 2, starts))
         if len(theta) < len(weights):
             return combined, block_norms.sum(axis=1, keepdims=True)
         return combined, block_norms
+
+
+def _of_outputs(
+    values: Bounds, update: np.ndarray, sums: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """Return bounds on the errors of outputs, with the shape of the bounds on kernel values.
+
+    Parameters
+    ----------
+    values : (size, error)
+        Bounds on kernel values and on their errors.
+    update : ndarray
+        Accumulated update of each alpha, the examples on its last axis.
+    sums : callable
+        Sums over the examples of an output.
+    """
+    size, error = values
+    squares = sums(update**2) * error**2 + sums((update * error) ** 2)
+    sizes = sums(update) * size + sums(update * size)
+    growth = (1 + np.sqrt(sums((update != 0).astype(float)))) * UNIT
+    errors: np.ndarray = SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
+    return errors
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Numbers:

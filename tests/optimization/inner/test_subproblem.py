@@ -13,9 +13,9 @@ from kernelweave.losses import DualTerm
 from kernelweave.optimization.inner import working_sets
 from kernelweave.optimization.inner.interior_points import interior_points
 from kernelweave.optimization.inner.margin_newton import margin_newton
+from kernelweave.optimization.inner.pauses import Pauses
 from kernelweave.optimization.inner.subproblem import Subproblem, balanced
 from kernelweave.optimization.inner.working_sets import (
-    Pauses,
     WorkingSetTuning,
     solve_subproblem,
 )

@@ -21,7 +21,7 @@ from ..certifier import Certifier
 from ..result import Result
 from ..run import Run
 from .class_interior_points import class_interior_points
-from .working_sets import Pauses
+from .pauses import Pauses
 
 
 @dataclass(frozen=True)

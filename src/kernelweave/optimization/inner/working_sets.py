@@ -25,6 +25,7 @@ from ..result import Result
 from ..run import Run
 from .interior_points import interior_points
 from .margin_newton import margin_newton
+from .pauses import Pauses
 from .subproblem import Subproblem
 from .violations import Violations, strictly_inside
 
@@ -265,26 +266,6 @@ class GrowingSize:
             self._size, self._left = min(2 * self._size, self._largest), self._examples
         self._left -= self._size
         return self._size
-
-
-class Pauses:
-    """Exponential backoff: skip a method for 1, 2, 4, ... working sets after each failure.
-
-    A method fails if kernel values are so large that its steps are rounding errors.
-    """
-
-    def __init__(self) -> None:
-        self._length, self._left = 0, 0
-
-    def is_over(self) -> bool:
-        """Return whether to use the method on the next working set."""
-        self._left -= 1
-        return self._left < 0
-
-    def note(self, improved: bool) -> None:
-        """Record whether the method improved a working set."""
-        self._length = 0 if improved else max(1, 2 * self._length)
-        self._left = self._length
 
 
 def solve_subproblem(

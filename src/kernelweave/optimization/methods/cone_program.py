@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +13,30 @@ import scipy.sparse as sp
 from ...losses import DualTerm
 from ...norms import Norm
 from ...problem.problem import Problem
+
+
+@dataclass(frozen=True)
+class ClarabelSettings:
+    """Settings of Clarabel.
+
+    Attributes
+    ----------
+    tolerance : absolute and relative gap, and feasibility.
+    step_fraction : largest fraction of the step to the boundary that is taken.
+    equilibrate : whether rows and columns are scaled.
+    """
+
+    tolerance: float
+    step_fraction: float = 0.99
+    equilibrate: bool = False
+
+
+class Solution(Protocol):
+    """Clarabel's solution: variables x, multipliers z, and the number of iterations."""
+
+    x: Sequence[float]
+    z: Sequence[float]
+    iterations: int
 
 
 class ConeProgram:
@@ -35,9 +60,9 @@ class ConeProgram:
         self.clarabel = clarabel
         self.linear: list[np.ndarray] = []
         self.quadratic: list[np.ndarray] = []
-        self.blocks: list[tuple[int, int, Any]] = []
+        self.blocks: list[tuple[int, int, sp.coo_array]] = []
         self.right: list[np.ndarray] = []
-        self.cones: list[Any] = []
+        self.cones: list[object] = []
         self.n_rows = 0
         self.n_columns = 0
         self.alpha = slice(0)
@@ -184,28 +209,27 @@ class ConeProgram:
         self.rows(np.zeros(M), (v, -root))
         self.cone("SecondOrder", 1 + M)
 
-    def solve(self, tolerance: float, equilibrate_enable: bool = False, **others: object) -> Any:
+    def solve(self, settings: ClarabelSettings, time_limit: float) -> Solution:
         """Return Clarabel's solution.
 
         Parameters
         ----------
-        tolerance : float
-            Absolute and relative gap, and feasibility.
-        equilibrate_enable : bool
-        **others
-            Further settings of Clarabel.
+        settings : ClarabelSettings
+        time_limit : float
+            Maximum number of seconds.
         """
-        settings = self.clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_threads = 1  # more threads are slower on small problems
-        settings.equilibrate_enable = equilibrate_enable
-        settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
-        for name, value in others.items():
-            setattr(settings, name, value)
+        own = self.clarabel.DefaultSettings()
+        own.verbose = False
+        own.max_threads = 1  # more threads are slower on small problems
+        own.equilibrate_enable = settings.equilibrate
+        own.tol_gap_rel = own.tol_gap_abs = own.tol_feas = settings.tolerance
+        own.max_step_fraction = settings.step_fraction
+        own.time_limit = time_limit
         P = sp.csc_matrix(sp.diags_array(np.concatenate(self.quadratic)))
         q, b = np.concatenate(self.linear), np.concatenate(self.right)
-        solver = self.clarabel.DefaultSolver(P, q, self._matrix(), b, self.cones, settings)
-        return solver.solve()
+        solver = self.clarabel.DefaultSolver(P, q, self._matrix(), b, self.cones, own)
+        solution: Solution = solver.solve()
+        return solution
 
     def _matrix(self) -> sp.csc_matrix:
         """Return the matrix A of the constraints."""

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
@@ -33,7 +33,7 @@ from ..result import Result
 from ..run import Run
 from ..solver import Solver
 from .base import Method
-from .cone_program import ConeProgram
+from .cone_program import ClarabelSettings, ConeProgram
 from .polish import Point, polish
 
 MOST_ENTRIES = 50_000_000  # largest M n^2: about 4 GB
@@ -41,12 +41,12 @@ BYTES_PER_ENTRY = 75  # per M n^2, measured: constraints, KKT matrix and factors
 # Settings of Clarabel, tried one after the other until the gap is certified. With power cones it
 # sometimes stalls, and shorter steps avoid that. Equilibration ignores the exponents of power cones
 # and often makes their problems harder, so it is tried last.
-ATTEMPTS: tuple[dict[str, Any], ...] = (
-    {"tolerance": 1e-8},
-    {"tolerance": 1e-8, "max_step_fraction": 0.9},
-    {"tolerance": 1e-10},
-    {"tolerance": 1e-10, "max_step_fraction": 0.9},
-    {"tolerance": 1e-10, "equilibrate_enable": True},
+ATTEMPTS = (
+    ClarabelSettings(1e-8),
+    ClarabelSettings(1e-8, step_fraction=0.9),
+    ClarabelSettings(1e-10),
+    ClarabelSettings(1e-10, step_fraction=0.9),
+    ClarabelSettings(1e-10, equilibrate=True),
 )
 FLAT = 1e4  # dual exponents above this are also replaced by infinity (maximum norm)
 NEWTON_STEPS = 2  # after each attempt; they converge quadratically
@@ -116,7 +116,7 @@ class QCQP(Method):
         results: list[Result] = []
         for settings, program in product(ATTEMPTS, programs):
             left = max(0.0, run.budget.deadline - time.monotonic())
-            solution = program.solve(**settings, time_limit=left)
+            solution = program.solve(settings, left)
             x = np.array(solution.x)[program.alpha]
             sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
             for certificate, point in _refined(problem, engine, x, sizes):
@@ -237,7 +237,7 @@ def _refuse_large(n: int, M: int) -> None:
         )
 
 
-def _clarabel() -> Any:
+def _clarabel() -> ModuleType:
     """Return the module clarabel, or raise ImportError with the command that installs it."""
     try:
         import clarabel
@@ -245,4 +245,5 @@ def _clarabel() -> Any:
         raise ImportError(
             "solver='qcqp' needs the package clarabel: pip install 'kernelweave[conic]'"
         ) from None
-    return clarabel
+    found: ModuleType = clarabel
+    return found

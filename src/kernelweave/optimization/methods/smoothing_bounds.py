@@ -8,7 +8,6 @@ smoothing that suffices, before anything is solved.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from ...common.numbers import as_number, as_numbers, as_positive
 
 
 def smoothed_optimality(
-    K: Any, C: float, a: object, *, d: object = None, eps: float = 0.0
+    K: np.ndarray, C: float, a: object, *, d: object = None, eps: float = 0.0
 ) -> tuple[float, float]:
     """Return the (eps1, eps2) that solutions of the smoothed problem have (theorem 1).
 
@@ -62,7 +61,9 @@ def smoothed_optimality(
     return eps1, float(eps + C * np.max(smoothing * rows / squares**2))
 
 
-def a_priori_smoothing(K: Any, C: float, eps1: float, eps2: float, *, d: object = None) -> float:
+def a_priori_smoothing(
+    K: np.ndarray, C: float, eps1: float, eps2: float, *, d: object = None
+) -> float:
     """Return the largest smoothing a_j that guarantees (eps1, eps2)-optimality (corollary 1).
 
     If no a_j is larger, and the smoothed problem is solved to a KKT violation of eps2 / 2, its
@@ -120,7 +121,7 @@ def _row_sums(K: object) -> np.ndarray:
     return sums
 
 
-def _squares(d: object, K: Any) -> np.ndarray:
+def _squares(d: object, K: np.ndarray) -> np.ndarray:
     """Return d_j^2, shape (M,)."""
     M = len(K)
     if d is None:
