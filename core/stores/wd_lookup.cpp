@@ -74,12 +74,7 @@ struct WdStore::Block {
 
   Block(const PlaneTable& b, int64_t j0, int64_t j1) : b(b), j0(j0), read(b.planes) {
     clean.reserve(j1 - j0);
-    for (int64_t j = j0; j < j1; ++j) {
-      if (hidden(j))
-        masked.push_back(j);
-      else
-        clean.push_back(j);
-    }
+    for (int64_t j = j0; j < j1; ++j) b.all_known(j) ? clean.push_back(j) : masked.push_back(j);
     const int64_t n = size(), all = b.planes * b.words;
     words.resize(n * all);
     for (int64_t s = 0; s < n; ++s)
@@ -92,10 +87,6 @@ struct WdStore::Block {
   }
 
   int64_t size() const { return int64_t(clean.size()); }
-  bool hidden(int64_t j) const {
-    return b.masked &&
-           std::any_of(b.unknown(j), b.unknown(j) + b.words, [](uint64_t w) { return w != 0; });
-  }
   const int64_t& example(const Record& record) const { return clean[record.word & kTag]; }
   void flush(double* out) {
     for (Record& record : records) out[example(record)] += std::exchange(record.sum, 0.0);

@@ -41,12 +41,6 @@ constexpr std::array<uint16_t, 256> make_reversed() {
 constexpr std::array<uint16_t, 256> kReversed = make_reversed();
 constexpr int64_t kMostPacked = 28;  // longest k-mer that fits into one word at any bit offset
 
-bool all_known(const SequenceView& view, int64_t i) {
-  if (!view.unknown) return true;
-  const uint64_t* mask = view.unknown + view.start_of(i) / 2;
-  return std::all_of(mask, mask + words_for(view.length_of(i)), [](uint64_t w) { return w == 0; });
-}
-
 // Extracts k-mers from bit planes. All letters are joined to one long number with two bits per
 // letter, the first letter highest, and each k-mer is cut out of it without reading its neighbours.
 void cut(const SequenceView& view, int64_t i, int64_t k, std::vector<uint64_t>& out) {
@@ -141,7 +135,7 @@ uint64_t KmerRule::reverse_complement(uint64_t kmer, int64_t length) const {
 void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
               std::vector<uint64_t>& out) {
   if (view.planes && rule.letters == 4 && !rule.folded && rule.k <= kMostPacked &&
-      all_known(view, i))
+      view.all_known(i))
     return cut(view, i, rule.k, out);
   thread_local std::vector<uint8_t> codes;
   codes.resize(size_t(view.length_of(i)));

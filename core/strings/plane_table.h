@@ -1,6 +1,8 @@
 // Sequences of equal length as bit planes: letter p of a sequence is bit p % 64 of word p / 64 of
 // every plane.
 #pragma once
+#include <algorithm>
+
 #include "kernels/examples.h"
 #include "strings/sequences.h"
 
@@ -19,6 +21,13 @@ class PlaneTable : public Table {
   const uint64_t* unknown(int64_t i) const {
     return hidden.data ? hidden.data + i * words : nullptr;
   }
+
+  bool all_known(int64_t i) const {
+    return !masked ||
+           std::all_of(unknown(i), unknown(i) + words, [](uint64_t w) { return w == 0; });
+  }
+  // True if letter p of sequence i is unknown.
+  bool hides(int64_t i, int64_t p) const { return masked && (unknown(i)[p / 64] >> (p % 64) & 1); }
 
   const int64_t n, length, planes, words;
   const bool masked;

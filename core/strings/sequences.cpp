@@ -113,6 +113,20 @@ void SequenceView::unpack(int64_t i, uint8_t* codes) const {
   }
 }
 
+std::vector<uint8_t> SequenceView::codes(int64_t i) const {
+  std::vector<uint8_t> codes(size_t(length_of(i)));
+  unpack(i, codes.data());
+  return codes;
+}
+
+bool SequenceView::all_known(int64_t i) const {
+  const int64_t start = start_of(i), count = length_of(i);
+  if (!planes)
+    return std::find(bytes + start, bytes + start + count, kUnknown) == bytes + start + count;
+  return !unknown || std::all_of(unknown + start / 2, unknown + start / 2 + words_for(count),
+                                 [](uint64_t word) { return word == 0; });
+}
+
 void SequenceView::cut(int64_t i, int64_t start, int64_t count, uint64_t* planes,
                        uint64_t* mask) const {
   const int64_t size = words_for(length_of(i)), width = words_for(count);

@@ -48,6 +48,8 @@ struct SequenceView {
   }
   // Writes the codes of sequence i, one byte per letter.
   void unpack(int64_t i, uint8_t* codes) const;
+  std::vector<uint8_t> codes(int64_t i) const;
+  bool all_known(int64_t i) const;  // true if sequence i has no unknown letters
   // Extracts letters [start, start + count) of sequence i as a packed sequence: 2 * W words of
   // planes and, if there is a mask, W words of it; or count bytes.
   void cut(int64_t i, int64_t start, int64_t count, uint64_t* planes, uint64_t* mask) const;

@@ -9,8 +9,7 @@ namespace kw {
 namespace {
 
 constexpr int32_t kEmpty = -1;
-constexpr int32_t kAhead = 24;              // distance at which letters are prefetched, in suffixes
-constexpr int32_t kBetweenLooks = 1 << 20;  // suffixes between two checks for interrupts
+constexpr int32_t kBetweenLooks = 1 << 20;   // suffixes between two checks for interrupts
 constexpr int64_t kBytes = int64_t{1} << 8;  // number of values of a letter
 
 class PositionSet {
@@ -125,16 +124,11 @@ class InducedSorting {
     induce();
   }
 
-  void prefetch(int32_t suffix) const {
-    if (suffix > 0) __builtin_prefetch(text_ + suffix - 1);
-  }
-
   // Inserts suffixes of type L from left to right, then those of type S from right to left.
   void induce() {
     std::vector<int32_t> next(starts_.begin(), starts_.end() - 1);
     sa_[next[size_t(text_[n_ - 1])]++] = n_ - 1;
     for (int32_t i = 0; i < n_; ++i) {
-      if (i + kAhead < n_) prefetch(sa_[i + kAhead]);
       if (i % kBetweenLooks == 0) check_interrupt();
       const int32_t before = sa_[i] - 1;
       if (before >= 0 && text_[before] >= text_[before + 1])
@@ -142,7 +136,6 @@ class InducedSorting {
     }
     std::copy(starts_.begin() + 1, starts_.end(), next.begin());
     for (int32_t i = n_ - 1; i >= 0; --i) {
-      if (i >= kAhead) prefetch(sa_[i - kAhead]);
       if (i % kBetweenLooks == 0) check_interrupt();
       const int32_t before = sa_[i] - 1;
       if (before < 0) continue;

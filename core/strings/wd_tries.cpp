@@ -55,7 +55,7 @@ class WdTries::Order {
     records_.swap(before_);
     std::array<Record*, 257> to = sections(p);
     for (const Record& from : before_) {
-      if (hidden(from.id, p)) {
+      if (a_.hides(from.id, p)) {
         *to[256]++ = {0, from.id, 0};
         continue;
       }
@@ -73,14 +73,10 @@ class WdTries::Order {
   }
 
  private:
-  bool hidden(uint32_t i, int64_t p) const {
-    return a_.masked && (a_.unknown(i)[p / 64] >> (p % 64) & 1);
-  }
-
   // The first record of each letter; unknown letters, which match nothing, come first.
   std::array<Record*, 257> sections(int64_t p) {
     std::array<int64_t, 257> counts = {};
-    for (int64_t i = 0; i < a_.n; ++i) ++counts[hidden(uint32_t(i), p) ? 256 : letters_[i]];
+    for (int64_t i = 0; i < a_.n; ++i) ++counts[a_.hides(i, p) ? 256 : letters_[i]];
     std::array<Record*, 257> begin;
     Record* next = records_.data();
     begin[256] = std::exchange(next, next + counts[256]);

@@ -24,16 +24,6 @@ bool follows(const SequenceView& view, int64_t i) {
          moved(view.words + start + words, view.words + next + words, length);
 }
 
-bool all_letters_known(const SequenceView& view, int64_t i) {
-  const int64_t start = view.start_of(i), length = view.length_of(i);
-  if (!view.planes)
-    return std::find(view.bytes + start, view.bytes + start + length, kUnknown) ==
-           view.bytes + start + length;
-  if (!view.unknown) return true;
-  const uint64_t* mask = view.unknown + start / 2;
-  return std::all_of(mask, mask + words_for(length), [](uint64_t word) { return word == 0; });
-}
-
 uint8_t last_letter(const SequenceView& view, int64_t i) {
   const int64_t start = view.start_of(i), last = view.length_of(i) - 1;
   if (!view.planes) return view.bytes[start + last];
@@ -45,10 +35,9 @@ uint8_t last_letter(const SequenceView& view, int64_t i) {
 }  // namespace
 
 int64_t run_of_windows(const SequenceView& view, int64_t i, int64_t end) {
-  if (end - i < kShortestRun || view.length_of(i) < 1 || !all_letters_known(view, i)) return 1;
+  if (end - i < kShortestRun || view.length_of(i) < 1 || !view.all_known(i)) return 1;
   int64_t next = i + 1;
-  while (next < end && next < i + kLongestRun && follows(view, next - 1) &&
-         all_letters_known(view, next))
+  while (next < end && next < i + kLongestRun && follows(view, next - 1) && view.all_known(next))
     ++next;
   return next - i < kShortestRun ? 1 : next - i;
 }

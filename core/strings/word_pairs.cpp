@@ -15,12 +15,6 @@ constexpr int64_t kRanges = 16;    // ranges compared between two checks for int
 constexpr int64_t kListed = 128;   // lanes of a range whose pairs are listed at a time,
 constexpr int64_t kMostLanes = 8;  // rounded up to the lanes of a vector
 
-std::vector<uint8_t> codes_of_sequence(const SequenceView& view, int64_t i) {
-  std::vector<uint8_t> codes(size_t(view.length_of(i)));
-  view.unpack(i, codes.data());
-  return codes;
-}
-
 // Bit p of row k is bit k of the code of letter p.
 void pack_planes(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
   const int64_t n = int64_t(codes.size());
@@ -97,7 +91,7 @@ PairStrand Strand::pairs() const {
 }
 
 Strands::Strands(const SequenceView& view, int64_t i, const HammingRule& rule)
-    : Strands(codes_of_sequence(view, i), rule) {}
+    : Strands(view.codes(i), rule) {}
 
 Strands::Strands(std::vector<uint8_t> codes, const HammingRule& rule) {
   strands.reserve(2);

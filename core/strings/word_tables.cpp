@@ -22,9 +22,8 @@ class WordTables::Sequence {
       int code = 0;
       for (int64_t plane = 0; plane < a_.planes; ++plane)
         code |= int(a_.letters(i)[plane * a_.words + p / 64] >> (p % 64) & 1) << plane;
-      const bool hidden = a_.masked && (a_.unknown(i)[p / 64] >> (p % 64) & 1);
-      codes_[p] = hidden ? -1 : code;
-      chances_[p] = hidden ? 0.0 : background_[code];
+      codes_[p] = a_.hides(i, p) ? -1 : code;
+      chances_[p] = a_.hides(i, p) ? 0.0 : background_[code];
     }
   }
 
