@@ -15,7 +15,7 @@ from .strings_timing import cpu_seconds
 
 QUICK = False
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, 31)
-KINDS = ("table", "sorted", "hash", "trie", "suffix")
+KINDS = ("table", "sorted", "hash", "suffix")
 MOST_PLACES = 4**12  # a table of 134 MB
 NOTE = (
     "1,000 sequences of 141 letters are added, 20,000 others looked up: microseconds for each "

@@ -22,6 +22,7 @@
 #include "strings/sequence_table.h"
 #include "strings/spectrum_kernel.h"
 #include "strings/substring_kernel.h"
+#include "strings/suffix_index.h"
 #include "strings/wd_kernel.h"
 
 namespace nb = nanobind;
@@ -104,8 +105,7 @@ nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::de
 
 nb::bytes codes_of(const PackedSequences& packed, int64_t i) {
   if (i < 0 || i >= packed.view.n) throw nb::index_error("no such sequence");
-  std::vector<uint8_t> codes(size_t(packed.view.length_of(i)));
-  packed.view.unpack(i, codes.data());
+  const std::vector<uint8_t> codes = packed.view.codes(i);
   return nb::bytes(codes.data(), codes.size());
 }
 
@@ -114,10 +114,8 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
                  const nb::bytes& mapping) {
   SequenceBuilder builder(LetterTable{}, held.view.planes);
   const LetterTable map = letter_table(mapping);
-  std::vector<uint8_t> codes;
   for (int64_t i = 0; i < held.view.n; ++i) {
-    codes.resize(size_t(held.view.length_of(i)));
-    held.view.unpack(i, codes.data());
+    const std::vector<uint8_t> codes = held.view.codes(i);
     const auto end = codes.begin() + std::min<int64_t>(stop, int64_t(codes.size()));
     std::vector<uint8_t> part(codes.begin() + std::min<int64_t>(start, end - codes.begin()), end);
     if (backwards) std::reverse(part.begin(), part.end());
@@ -240,7 +238,7 @@ void bind_string_kernels(nb::module_& m) {
       "spectrum",
       [](int64_t k, uint64_t letters, std::optional<nb::bytes> partner, const std::string& store) {
         const KmerRule rule = kmer_rule(k, letters, partner);
-        return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
+        return Source{spectrum_kernel(rule, store_kind(store))};
       },
       "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
   m.def(
@@ -256,8 +254,7 @@ void bind_string_kernels(nb::module_& m) {
           throw std::invalid_argument("substring: weights must be >= 0, the last one positive");
         if (kind != StoreKind::kAuto && kind != StoreKind::kRows && kind != StoreKind::kSuffix)
           throw std::invalid_argument("substring: store must be auto, rows or suffix");
-        auto lengths = std::make_shared<LengthWeights>(std::move(weights));
-        return Source{std::make_shared<SubstringKernel>(letters, std::move(lengths), kind)};
+        return Source{substring_kernel(letters, std::move(weights), kind)};
       },
       "letters"_a, "weights"_a, "store"_a, "weights: of substrings of 1, 2, ... letters");
   m.attr("LONGEST_SUBSTRING") = kLongestSubstring;
@@ -272,11 +269,10 @@ void bind_string_kernels(nb::module_& m) {
         if (values.empty() || values.size() != spectra.size() || values.size() % (length + 1))
           throw std::invalid_argument("hamming: length + 1 values and eigenvalues for each member");
         if (!(half_life > 0.0)) throw std::invalid_argument("hamming: half_life must be positive");
-        return Source{std::make_shared<HammingKernel>(
-            HammingParameters{{kmers, found.folded, peak, half_life},
-                              std::move(values),
-                              std::move(spectra),
-                              store_kind(store)})};
+        return Source{hamming_kernel({{kmers, found.folded, peak, half_life},
+                                      std::move(values),
+                                      std::move(spectra),
+                                      store_kind(store)})};
       },
       "length"_a, "letters"_a, "partner"_a.none(), "values"_a, "spectra"_a, "peak"_a, "half_life"_a,
       "store"_a);
@@ -286,7 +282,6 @@ void bind_string_kernels(nb::module_& m) {
         return Source{locality_improved(half_window, degree)};
       },
       "half_window"_a, "degree"_a);
-  m.attr("LONGEST_KMER") = kLongestKmer;
   m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
   m.def(
       "add_planes",

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "kernels/quantity.h"
+#include "stores/store.h"
 
 namespace kw {
 

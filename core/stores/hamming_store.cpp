@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "simd/simd.h"
-#include "strings/hamming_kernel.h"
 #include "strings/sequence_table.h"
 #include "strings/window_runs.h"
 #include "system/team.h"
@@ -39,8 +38,7 @@ void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Vis
     for (int64_t p = 0; p < count; ++p) visit(kmers[p], weights[p]);
     return;
   }
-  std::vector<uint8_t> codes(size_t(view.length_of(i)));
-  view.unpack(i, codes.data());
+  const std::vector<uint8_t> codes = view.codes(i);
   size_t at = 0;
   for (int64_t p = 0; p < count; ++p)
     if (std::find(codes.begin() + p, codes.begin() + p + rule.kmers.k, kUnknown) ==
@@ -124,14 +122,12 @@ void add_partners(const KmerRule& rule, int threads, double* table) {
 }
 
 HammingStore::HammingStore(const HammingParameters& parameters)
-    : parameters_(std::make_unique<const HammingParameters>(parameters)),
+    : parameters_(parameters),
       operator_(int64_t(parameters.rule.kmers.letters), parameters.length()) {
   if (parameters.rule.kmers.space() > kMostWords)
     throw std::invalid_argument("a table has room for at most 2^28 different words");
   words_.assign(size_t(operator_.size()), 0.0);
 }
-
-HammingStore::~HammingStore() = default;
 
 void HammingStore::clear() {
   std::fill(words_.begin(), words_.end(), 0.0);
@@ -139,15 +135,15 @@ void HammingStore::clear() {
 }
 
 void HammingStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
-  add_words(sequences_of(a), parameters_->rule, rows, delta.data(), 0, int64_t(rows.size()), false,
+  add_words(sequences_of(a), parameters_.rule, rows, delta.data(), 0, int64_t(rows.size()), false,
             words_.data());
   weights_.clear();
 }
 
 void HammingStore::merge(const Store& other) {
   const auto* same = dynamic_cast<const HammingStore*>(&other);
-  if (!same || same->parameters_->rule != parameters_->rule ||
-      same->parameters_->values != parameters_->values)
+  if (!same || same->parameters_.rule != parameters_.rule ||
+      same->parameters_.values != parameters_.values)
     throw std::invalid_argument("the stores belong to different kernels");
   for (size_t u = 0; u < words_.size(); ++u) words_[u] += same->words_[u];
   weights_.clear();
@@ -166,14 +162,14 @@ void HammingStore::close(int threads) {
 
 // Overwrites `words`.
 std::vector<Buffer<double>> HammingStore::weights_of(Buffer<double>& words, int threads) const {
-  std::vector<Buffer<double>> weights(size_t(parameters_->members() - 1));
+  std::vector<Buffer<double>> weights(size_t(parameters_.members() - 1));
   std::vector<double*> tables;
   for (Buffer<double>& table : weights) table.resize(words.size());
   weights.push_back(std::move(words));  // the last member is computed in place
   for (Buffer<double>& table : weights) tables.push_back(table.data());
-  operator_.apply_each(parameters_->spectra.data(), threads, weights.back().data(), tables);
-  if (parameters_->rule.both_strands)
-    for (double* table : tables) add_partners(parameters_->rule.kmers, threads, table);
+  operator_.apply_each(parameters_.spectra.data(), threads, weights.back().data(), tables);
+  if (parameters_.rule.both_strands)
+    for (double* table : tables) add_partners(parameters_.rule.kmers, threads, table);
   return weights;
 }
 
@@ -185,16 +181,16 @@ void HammingStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out,
       double* sums = out + int64_t(p) * stride + j - j0;
       run = run_of_windows(view, j, j1);
       if (run == 1)
-        *sums += sum_words(view, parameters_->rule, j, weights_[p].data());
+        *sums += sum_words(view, parameters_.rule, j, weights_[p].data());
       else
-        sum_windows(view, parameters_->rule, j, run, weights_[p].data(), sums);
+        sum_windows(view, parameters_.rule, j, run, weights_[p].data(), sums);
       if (run > 1 || j % kSequencesBetweenLooks == 0) check_interrupt();
     }
 }
 
 void HammingStore::items(const VisitWord& visit) const {
   for (size_t u = 0; u < weights_[0].size(); ++u)
-    if (weights_[0][u] != 0.0) visit(-1, parameters_->rule.kmers.codes(u), weights_[0][u]);
+    if (weights_[0][u] != 0.0) visit(-1, parameters_.rule.kmers.codes(u), weights_[0][u]);
 }
 
 int64_t HammingStore::bytes() const {

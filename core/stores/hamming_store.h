@@ -7,14 +7,11 @@
 #pragma once
 #include <functional>
 
-#include "stores/store.h"
+#include "strings/hamming_parameters.h"
 #include "strings/word_operator.h"
-#include "strings/word_pairs.h"
 #include "system/recycled.h"
 
 namespace kw {
-
-struct HammingParameters;
 
 // Calls visit(word, weight) for the words of sequence i.
 void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
@@ -31,8 +28,8 @@ void add_partners(const KmerRule& rule, int threads, double* table);
 class HammingStore : public Store {
  public:
   explicit HammingStore(const HammingParameters& parameters);
-  ~HammingStore() override;
 
+  const char* kind() const override { return "table"; }
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
@@ -46,7 +43,7 @@ class HammingStore : public Store {
  private:
   std::vector<Buffer<double>> weights_of(Buffer<double>& words, int threads) const;
 
-  const std::unique_ptr<const HammingParameters> parameters_;
+  const HammingParameters parameters_;
   const WordOperator operator_;
   Buffer<double> words_;  // sums of the words added
   // Weights of all words for each member; empty until computed.

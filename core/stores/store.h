@@ -19,6 +19,7 @@ constexpr int64_t kSequencesBetweenLooks = 16;  // sequences read between two ch
 
 class Store : public Sums {
  public:
+  virtual const char* kind() const = 0;  // name of the data structure
   virtual void clear() = 0;
   // w += sum_r delta[r] Phi(example rows[r] of a)
   virtual void add(const Table& a, IdSpan rows, std::span<const double> delta) = 0;
@@ -28,6 +29,13 @@ class Store : public Sums {
   // Calls visit once for every word with a nonzero weight.
   virtual void items(const VisitWord& visit) const = 0;
   virtual int64_t bytes() const = 0;
+};
+
+// A string kernel whose sums of rows can be kept in a store.
+class StoredQuantity : public Quantity {
+ public:
+  // Returns an empty store, for sequences of `letters` letters in total.
+  virtual std::unique_ptr<Store> make_store(int64_t letters) const = 0;
 };
 
 }  // namespace kw

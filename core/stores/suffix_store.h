@@ -13,6 +13,7 @@ class SuffixStore : public Store {
   SuffixStore(int letters, std::shared_ptr<const LengthWeights> lengths)
       : letters_(letters), lengths_(std::move(lengths)) {}
 
+  const char* kind() const override { return "suffix"; }
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;

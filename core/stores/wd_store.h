@@ -24,6 +24,7 @@ class WdStore : public Store {
   // planes: weights that combine the planes of the kernel into one, or null.
   WdStore(const WdKernel& kernel, const double* planes);
 
+  const char* kind() const override { return "trie"; }
   void clear() override;
   void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;

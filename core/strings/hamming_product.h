@@ -5,7 +5,6 @@
 // in every product.
 #pragma once
 #include "stores/hamming_store.h"
-#include "strings/hamming_kernel.h"
 #include "strings/sequence_table.h"
 #include "strings/word_rows.h"
 

@@ -88,77 +88,97 @@ int64_t typical_length(const Table& a) {
   return view.n ? view.length_of(0) : 0;
 }
 
-}  // namespace
+class SpectrumKernel : public StoredQuantity {
+ public:
+  SpectrumKernel(const KmerRule& rule, StoreKind store, double scale)
+      : rule_(rule), store_(store), scale_(scale) {}
 
-void SpectrumKernel::check(const Table& a, const Table& b) const {
-  check_alphabet(a, b, rule.letters);
-}
+  void check(const Table& a, const Table& b) const override { check_alphabet(a, b, rule_.letters); }
 
-std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, IdSpan rows, const Table&) const {
-  auto pack = std::make_unique<SpectrumRows>();
-  for (size_t r = 0; r < rows.size(); r += kGroup)
-    pack->groups.emplace_back(sequences_of(a),
-                              rows.subspan(r, std::min<size_t>(kGroup, rows.size() - r)), rule);
-  return pack;
-}
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table&) const override {
+    auto pack = std::make_unique<SpectrumRows>();
+    for (size_t r = 0; r < rows.size(); r += kGroup)
+      pack->groups.emplace_back(sequences_of(a),
+                                rows.subspan(r, std::min<size_t>(kGroup, rows.size() - r)), rule_);
+    return pack;
+  }
 
-void SpectrumKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
-                          int64_t j1, TileOut out) const {
-  const auto& groups = static_cast<const SpectrumRows&>(rows).groups;
-  thread_local std::vector<uint64_t> kmers;
-  double found[kGroup];
-  for (int64_t j = j0; j < j1; ++j) {
-    kmers_of(sequences_of(b), j, rule, kmers);
-    for (int64_t r = r0; r < r1; r += kGroup) {
-      if (int64_t(kmers.size()) > kLong) check_interrupt();
-      groups[r / kGroup].matches(kmers, found);
-      for (int64_t s = r; s < std::min(r + kGroup, r1); ++s)
-        out.row(s - r0)[j - j0] = scale_ * found[s - r];
+  void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
+            TileOut out) const override {
+    const auto& groups = static_cast<const SpectrumRows&>(rows).groups;
+    thread_local std::vector<uint64_t> kmers;
+    double found[kGroup];
+    for (int64_t j = j0; j < j1; ++j) {
+      kmers_of(sequences_of(b), j, rule_, kmers);
+      for (int64_t r = r0; r < r1; r += kGroup) {
+        if (int64_t(kmers.size()) > kLong) check_interrupt();
+        groups[r / kGroup].matches(kmers, found);
+        for (int64_t s = r; s < std::min(r + kGroup, r1); ++s)
+          out.row(s - r0)[j - j0] = scale_ * found[s - r];
+      }
     }
   }
-}
 
-void SpectrumKernel::diagonal(const Table& a, double* out) const {
-  std::vector<uint64_t> kmers;
-  for (int64_t i = 0; i < sequences_of(a).n; ++i) {
-    kmers_of(sequences_of(a), i, rule, kmers);
-    out[i] = scale_ * squared_counts(kmers);
-    check_interrupt();
+  void diagonal(const Table& a, double* out) const override {
+    std::vector<uint64_t> kmers;
+    for (int64_t i = 0; i < sequences_of(a).n; ++i) {
+      kmers_of(sequences_of(a), i, rule_, kmers);
+      out[i] = scale_ * squared_counts(kmers);
+      check_interrupt();
+    }
   }
-}
 
-int64_t SpectrumKernel::row_bytes(const Table& a) const {
-  const int64_t occurrences = 64 * typical_length(a);
-  return rule.space() <= kDenseSpace ? int64_t(rule.space() * sizeof(double)) : occurrences;
-}
+  int64_t row_bytes(const Table& a) const override {
+    const int64_t occurrences = 64 * typical_length(a);
+    return rule_.space() <= kDenseSpace ? int64_t(rule_.space() * sizeof(double)) : occurrences;
+  }
 
-std::shared_ptr<const Quantity> SpectrumKernel::combined(const double* planes) const {
-  return std::make_shared<SpectrumKernel>(rule, store, scale_ * planes[0]);
-}
+  double reads(const Table&) const override { return 0.0; }
 
-// In nanoseconds, measured (benchmarks/strings_crossover.py): about 15 to compare a group of rows
-// with one letter of a column, and about 4 for each letter added to or looked up in a store, plus
-// the time to clear a table.
-bool SpectrumKernel::worth_a_store(const Table& a, int64_t count, int64_t columns) const {
-  const double letters = double(typical_length(a)), groups = double((count + kGroup - 1) / kGroup);
-  const bool table = best_store(rule, int64_t(letters) * count) == StoreKind::kTable;
-  const double by_store =
-      4.0 * letters * double(count + columns) + (table ? 0.1 * double(rule.space()) : 0.0);
-  return by_store < 15.0 * letters * groups * double(columns);
-}
+  std::shared_ptr<const Quantity> combined(const double* planes) const override {
+    return std::make_shared<SpectrumKernel>(rule_, store_, scale_ * planes[0]);
+  }
 
-std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const SumRequest& request) const {
-  const int64_t count = int64_t(request.rows.size());
-  if (store == StoreKind::kRows) return nullptr;
-  if (store == StoreKind::kAuto && !worth_a_store(a, count, request.columns)) return nullptr;
-  std::vector<double> scaled(request.factors.begin(), request.factors.end());
-  for (double& factor : scaled) factor *= scale_ * (request.planes ? request.planes[0] : 1.0);
-  int64_t letters = 0;
-  for (int64_t i : request.rows) letters += sequences_of(a).length_of(i);
-  auto sums = make_store(store, rule, letters);
-  sums->add(a, request.rows, scaled);
-  sums->prepare(request.threads);
-  return sums;
+  std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override {
+    const int64_t count = int64_t(request.rows.size());
+    if (store_ == StoreKind::kRows) return nullptr;
+    if (store_ == StoreKind::kAuto && !worth_a_store(a, count, request.columns)) return nullptr;
+    std::vector<double> scaled(request.factors.begin(), request.factors.end());
+    for (double& factor : scaled) factor *= scale_ * (request.planes ? request.planes[0] : 1.0);
+    int64_t letters = 0;
+    for (int64_t i : request.rows) letters += sequences_of(a).length_of(i);
+    auto sums = make_store(letters);
+    sums->add(a, request.rows, scaled);
+    sums->prepare(request.threads);
+    return sums;
+  }
+
+  std::unique_ptr<Store> make_store(int64_t letters) const override {
+    return kw::make_store(store_, rule_, letters);
+  }
+
+ private:
+  // In nanoseconds, measured (benchmarks/strings_crossover.py): about 15 to compare a group of rows
+  // with one letter of a column, and about 4 for each letter added to or looked up in a store, plus
+  // the time to clear a table.
+  bool worth_a_store(const Table& a, int64_t count, int64_t columns) const {
+    const double letters = double(typical_length(a));
+    const double groups = double((count + kGroup - 1) / kGroup);
+    const bool table = best_store(rule_, int64_t(letters) * count) == StoreKind::kTable;
+    const double by_store =
+        4.0 * letters * double(count + columns) + (table ? 0.1 * double(rule_.space()) : 0.0);
+    return by_store < 15.0 * letters * groups * double(columns);
+  }
+
+  const KmerRule rule_;
+  const StoreKind store_;
+  const double scale_;
+};
+
+}  // namespace
+
+std::shared_ptr<const StoredQuantity> spectrum_kernel(const KmerRule& rule, StoreKind store) {
+  return std::make_shared<SpectrumKernel>(rule, store, 1.0);
 }
 
 }  // namespace kw

@@ -239,6 +239,10 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const SumRequest& request) 
   return store;
 }
 
+std::unique_ptr<Store> WdKernel::make_store(int64_t) const {
+  return std::make_unique<WdStore>(*this, nullptr);
+}
+
 ProductCosts WdKernel::product_costs(const Table& a) const {
   return {.cheap = parameters.store != StoreKind::kRows && WdTries::serves(*this, planes_of(a)),
           .bytes = WdTries::bytes(planes_of(a)),

@@ -38,7 +38,7 @@ struct WdParameters {
   bool allows(int64_t i, int64_t shift) const;
 };
 
-class WdKernel : public Quantity {
+class WdKernel : public StoredQuantity {
  public:
   WdKernel(WdParameters parameters, int64_t length);
 
@@ -52,6 +52,7 @@ class WdKernel : public Quantity {
   double reads(const Table& a) const override;
   std::shared_ptr<const Quantity> combined(const double* planes) const override;
   std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override;
+  std::unique_ptr<Store> make_store(int64_t letters) const override;
   ProductCosts product_costs(const Table& a) const override;
   std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 

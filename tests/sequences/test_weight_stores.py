@@ -18,7 +18,7 @@ from kernelweave.kernels import (
 from kernelweave.sequences.weight_stores import WeightStore
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
-KINDS = ["table", "sorted", "hash", "trie", "suffix"]
+KINDS = ["table", "sorted", "hash", "suffix"]
 KERNELS = [
     Spectrum(1),
     Spectrum(3),
@@ -219,6 +219,11 @@ def test_weights_that_cancel_leave_nothing(kernel, rng):
     store.add(X, -np.ones(len(X)))
     assert store.items() == {}
     np.testing.assert_allclose(store.lookup(X), 0.0, atol=1e-12)
+
+
+def test_the_former_trie_of_kmers_is_read_as_a_hash_map():
+    assert Spectrum(3, store="trie") == Spectrum(3, store="hash")
+    assert NGram([2, 3], store="trie").store == "hash"
 
 
 def test_the_store_follows_alphabet_length_and_number_of_words():

@@ -36,11 +36,10 @@ class WeightStore:
     ----------
     kernel : Spectrum, NGram, Substring, GappedKmer, Mismatch, WeightedDegree or WeightedDegreeShift
         Not a family. Its parameter ``store=`` chooses the data structure: "table" (an entry for
-        every possible word), "sorted" (arrays), "hash", "trie", "suffix" (a suffix array with
-        matching statistics, for words of any length); "auto" decides when sequences are added
-        first. Kernels with mismatches use a table in which the weight of a word includes the
-        contributions of similar words. Weighted degree kernels use tries with weights in inner
-        nodes.
+        every possible word), "sorted" (arrays), "hash", "suffix" (a suffix array with matching
+        statistics, for words of any length); "auto" decides when sequences are added first.
+        Kernels with mismatches use a table in which the weight of a word includes the contributions
+        of similar words. Weighted degree kernels use tries with weights in inner nodes.
 
     Examples
     --------

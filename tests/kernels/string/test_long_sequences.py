@@ -154,7 +154,7 @@ def test_repeats_are_counted(k, rng):
         np.testing.assert_array_equal(both.diagonal(X), np.diag(expected))
 
 
-@pytest.mark.parametrize("store", ["table", "sorted", "hash", "trie", "suffix"])
+@pytest.mark.parametrize("store", ["table", "sorted", "hash", "suffix"])
 def test_stores_of_repeats_equal_sums_row_by_row(store):
     n = 300_000
     X = ["A" * n, "AC" * (n // 2), "CA" * 100]

@@ -10,7 +10,8 @@ from kernelweave.kernels.string.base import StringKernel
 from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import Alphabet
 
-STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
+STORES = ["auto", "rows", "table", "sorted", "hash", "suffix"]
+FORMER_STORES = {"trie": "hash"}  # stores of version 0.2, and those that replace them
 TABLE_SIZE = 1 << 28  # largest number of k-mers in a table: 2 GB of float64
 LONGEST = _core.LONGEST_SUBSTRING  # letters
 LONG_STORES = ["auto", "rows", "suffix"]  # for k-mers that do not fit into 64 bits
@@ -52,7 +53,7 @@ class Spectrum(StringKernel):
         Length of the k-mers.
     both_strands : bool
         Whether a k-mer and its reverse complement count as the same.
-    store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}
+    store : {"auto", "rows", "table", "sorted", "hash", "suffix"}
         How sums over many examples are computed: row by row ("rows"), by a weight store of that
         name (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto"). k-mers
         that do not fit into 64 bits (of DNA for k > 31, of proteins for k > 14, of bytes for
@@ -94,6 +95,8 @@ class Spectrum(StringKernel):
 
     def _check_store(self) -> None:
         name, letters = self.kind, len(self.alphabet.letters)
+        if isinstance(self.store, str):
+            object.__setattr__(self, "store", FORMER_STORES.get(self.store, self.store))
         one_of(name, "store", self.store, STORES)
         if self.store == "suffix" and self.both_strands:
             raise ValueError(
