@@ -159,6 +159,42 @@ void minimum_tile(const double* x, const double* columns, int64_t d, int64_t n, 
   sum_over_features(x, columns, d, n, out, [](double a, double b) { return a < b ? a : b; });
 }
 
+// Four letters, for DNA.
+template <typename T>
+inline void reflect_four(double* x, int64_t stride) {
+  const T x0 = load<T>(x), x1 = load<T>(x + stride), x2 = load<T>(x + 2 * stride),
+          x3 = load<T>(x + 3 * stride);
+  const T rest = x1 + x2 + x3, half = 0.5 * (x0 - rest);
+  store(T(x0 - half), x);
+  store(T(x1 + half), x + stride);
+  store(T(x2 + half), x + 2 * stride);
+  store(T(x3 + half), x + 3 * stride);
+}
+
+void reflect_any(double* x, int64_t letters, int64_t stride) {
+  const double root = __builtin_sqrt(double(letters));
+  for (int64_t j = 0; j < stride; ++j) {
+    double sum = 0.0;
+    for (int64_t a = 0; a < letters; ++a) sum += x[a * stride + j];
+    const double first = sum / root, change = (x[j] - first) / (root - 1.0);
+    for (int64_t a = 1; a < letters; ++a) x[a * stride + j] += change;
+    x[j] = first;
+  }
+}
+
+void reflect_letters(double* table, int64_t letters, int64_t stride, int64_t groups) {
+  for (int64_t g = 0; g < groups; ++g) {
+    double* x = table + g * letters * stride;
+    if (letters != 4) {
+      reflect_any(x, letters, stride);
+      continue;
+    }
+    int64_t j = 0;
+    for (; j + kLanes <= stride; j += kLanes) reflect_four<Vec>(x + j, stride);
+    for (; j < stride; ++j) reflect_four<double>(x + j, stride);
+  }
+}
+
 template <int64_t width>
 inline void sparse_panel_of(const double* panel, const double* data, const int32_t* indices,
                             const int64_t* indptr, int64_t j0, int64_t j1, double* out,
@@ -304,7 +340,6 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 extern const CellLoops KW_JOIN(cells_, KW_LEVEL);
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
-extern const WordLoops KW_JOIN(words_, KW_LEVEL);
 extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
 extern const ColumnLoops KW_JOIN(column_pairs_, KW_LEVEL);
 extern const GameLoops KW_JOIN(games_, KW_LEVEL);
@@ -327,6 +362,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .minimum = minimum_tile,
     .sparse_panel = sparse_panel_tile,
     .combine = combine_tiles,
+    .reflect = reflect_letters,
     .dot = dot16,
     .least = least_of,
     .choose = choose_pair,
@@ -335,7 +371,6 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .cells = &KW_JOIN(cells_, KW_LEVEL),
     .single = &KW_JOIN(single_, KW_LEVEL),
     .wd = &KW_JOIN(wd_, KW_LEVEL),
-    .words = &KW_JOIN(words_, KW_LEVEL),
     .pairs = &KW_JOIN(pairs_, KW_LEVEL),
     .column_pairs = &KW_JOIN(column_pairs_, KW_LEVEL),
     .games = &KW_JOIN(games_, KW_LEVEL),

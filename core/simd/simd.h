@@ -9,7 +9,6 @@ namespace kw {
 struct CellLoops;
 struct SingleLoops;
 struct WdLoops;
-struct WordLoops;
 struct PairLoops;
 struct ColumnLoops;
 struct GameLoops;
@@ -57,6 +56,11 @@ struct Simd {
   void (*combine)(const double* tiles, int64_t stride, const int64_t* rows, const double* weights,
                   int64_t count, double* out, int64_t n);
 
+  // A table as groups of `letters` runs of `stride` numbers. Each group of numbers that differ in
+  // one letter is multiplied by the reflection x - 2 v (v'x) that maps the constant vector to a
+  // multiple of the first unit vector. Applying it twice restores the table.
+  void (*reflect)(double* table, int64_t letters, int64_t stride, int64_t groups);
+
   double (*dot)(const double* a, const double* b, int64_t n);  // with 16 partial sums
   double (*least)(const double* values, int64_t n);            // minimum of n > 0 values
 
@@ -71,7 +75,6 @@ struct Simd {
   const CellLoops* cells;     // piecewise polynomials, cells.h
   const SingleLoops* single;  // passes in single precision, single.h
   const WdLoops* wd;          // the weighted degree kernel, wd.h
-  const WordLoops* words;     // tables of words, words.h
   const PairLoops* pairs;     // mismatches of words of two sequences, pairs.h
   // Mismatches of words of many pairs of sequences, column_pairs.h.
   const ColumnLoops* column_pairs;

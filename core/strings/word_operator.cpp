@@ -1,9 +1,9 @@
 #include "strings/word_operator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "simd/simd.h"
-#include "simd/words.h"
 #include "system/recycled.h"
 #include "system/team.h"
 
@@ -25,6 +25,12 @@ std::vector<uint8_t> nonzero_letters(int64_t letters, int64_t count, int64_t ski
     weights = std::move(longer);
   }
   return weights;
+}
+
+// Transposes a 16 x 16 matrix in place.
+void transpose(double* matrix) {
+  for (int i = 1; i < 16; ++i)
+    for (int j = 0; j < i; ++j) std::swap(matrix[i * 16 + j], matrix[j * 16 + i]);
 }
 
 }  // namespace
@@ -54,32 +60,24 @@ WordOperator::WordOperator(int64_t letters, int64_t length, int64_t skipped)
   }
 }
 
-// Reflects the letters of a row. The last four letters of DNA are reflected as two pairs, with a
-// transposition between them, so that all loops run along memory. The result is transposed; the
-// second application restores the order.
+// Reflects the letters of a row. The last two pairs of letters of DNA are exchanged by a
+// transposition after the first pair, so that all loops run along memory. The result stays
+// transposed; the second application restores the order.
 void WordOperator::reflect_row(double* row) const {
-  const WordLoops& loops = *simd().words;
-  if (!swapped_) {
-    for (int64_t stride = 1; stride < width_; stride *= letters_)
-      loops.reflect(row, letters_, stride, width_ / stride / letters_);
-    return;
-  }
-  loops.reflect_two(row, 16, width_ / 256);
-  for (int64_t at = 0; at < width_; at += 256) loops.transpose(row + at);
-  loops.reflect_two(row, 16, width_ / 256);
-  int64_t stride = 256;
-  for (; stride * 16 <= width_; stride *= 16) loops.reflect_two(row, stride, width_ / stride / 16);
-  if (stride < width_) loops.reflect(row, 4, stride, width_ / stride / 4);
+  const auto reflect = [&](int64_t first, int64_t end) {
+    for (int64_t stride = first; stride < end; stride *= letters_)
+      simd().reflect(row, letters_, stride, width_ / stride / letters_);
+  };
+  if (!swapped_) return reflect(1, width_);
+  reflect(16, 256);
+  for (int64_t at = 0; at < width_; at += 256) transpose(row + at);
+  reflect(16, width_);
 }
 
 void WordOperator::reflect_columns(double* columns, int64_t count) const {
-  const WordLoops& loops = *simd().words;
-  int64_t stride = count;
   const int64_t all = rows_ * count;
-  if (letters_ == 4 && count % 8 == 0)
-    for (; stride * 16 <= all; stride *= 16) loops.reflect_two(columns, stride, all / stride / 16);
-  for (; stride < all; stride *= letters_)
-    loops.reflect(columns, letters_, stride, all / stride / letters_);
+  for (int64_t stride = count; stride < all; stride *= letters_)
+    simd().reflect(columns, letters_, stride, all / stride / letters_);
 }
 
 void WordOperator::reflect_rows(int threads, double* table, const Fill& fill) const {
