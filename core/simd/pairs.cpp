@@ -14,29 +14,20 @@ namespace {
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
 constexpr int kMostDigits = 6;  // digits of numbers up to 63
 
-template <int N>
-struct Number {
-  Bits digit[N];
-};
-
-// The number of mismatches in the L letters that follow each position.
-template <int L>
-inline Number<digits_of(L)> window(Bits differ) {
-  if constexpr (L == 1) {
-    return {{differ}};
-  } else {
-    constexpr int kHalf = L / 2, kDigits = digits_of(kHalf);
-    const auto half = window<kHalf>(differ);
-    Number<digits_of(L)> sum;
-    Bits carry = {};
-    if constexpr (L % 2) carry = differ >> (L - 1);
-    for (int d = 0; d < kDigits; ++d) {
-      const Bits a = half.digit[d], b = a >> kHalf;
-      sum.digit[d] = odd(a, b, carry);
+// Sets the digits of the number of mismatches in the `length` letters that follow each position.
+template <int Digits>
+inline void add_up(Bits differ, int64_t length, Bits (&digit)[Digits]) {
+  digit[0] = differ;
+  for (int d = 1; d < Digits; ++d) {  // from words of `half` letters to 2 half, or 2 half + 1
+    const int64_t half = length >> (Digits - d);
+    const uint64_t single = length >> (Digits - 1 - d) & 1;
+    Bits carry = (differ >> (2 * half)) & (0 - single);
+    for (int e = 0; e < d; ++e) {
+      const Bits a = digit[e], b = a >> half;
+      digit[e] = odd(a, b, carry);
       carry = most(a, b, carry);
     }
-    sum.digit[kDigits] = carry;
-    return sum;
+    digit[d] = carry;
   }
 }
 
@@ -53,10 +44,10 @@ struct Visitor {
   virtual void visit(Batch& batch) = 0;
 };
 
-// Collects vectors, and calls the visitor for every full batch and for the last one.
-template <int L>
-void compare(const PairTask& task, Visitor& visitor) {
-  constexpr int kDigits = digits_of(L);
+// Collects vectors, and calls the visitor for every full batch and for the last one. Digits: binary
+// digits of the length of a word.
+template <int Digits>
+void compare_words(const PairTask& task, Visitor& visitor) {
   Batch batch;
   for (int64_t r = 0; r < task.n_ranges; ++r) {
     const PairRange range = task.ranges[r];
@@ -67,9 +58,10 @@ void compare(const PairTask& task, Visitor& visitor) {
     for (int64_t p = range.begin; p < range.end; p += kLanes) {
       Bits differ = x[0] ^ load<Bits>(task.y.planes[0] + p);
       for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load<Bits>(task.y.planes[k] + p);
-      const auto sum = window<L>(differ);
+      Bits digit[Digits];
+      add_up<Digits>(differ, task.length, digit);
       const int slot = batch.filled++;
-      for (int d = 0; d < kDigits; ++d) batch.digit[d][slot] = sum.digit[d];
+      for (int d = 0; d < Digits; ++d) batch.digit[d][slot] = digit[d];
       Bits counts = words & load<Bits>(task.y.words + p);
       if (task.some) counts &= load<Bits>(task.some + range.first + p);
       batch.counts[slot] = counts;
@@ -84,37 +76,15 @@ void compare(const PairTask& task, Visitor& visitor) {
   if (batch.filled) visitor.visit(batch);
 }
 
-// The functions for words of 1, 2, ..., Last letters.
-template <int Last, int... Lengths>
-struct Upto : Upto<Last - 1, Last, Lengths...> {};
-template <int... Lengths>
-struct Upto<0, Lengths...> {
-  static void run(const PairTask& task, Visitor& visitor) {
-    static constexpr void (*of[])(const PairTask&, Visitor&) = {compare<Lengths>...};
-    of[task.length - 1](task, visitor);
-  }
-};
+void compare(const PairTask& task, Visitor& visitor) {
+  constexpr void (*kCompare[kMostDigits])(const PairTask&, Visitor&) = {
+      compare_words<1>, compare_words<2>, compare_words<3>,
+      compare_words<4>, compare_words<5>, compare_words<6>};
+  kCompare[digits_of(int(task.length)) - 1](task, visitor);
+}
 
 // The number of set bits of each lane.
-inline Bits ones(Bits v) {
-#if defined(__AVX512BW__)
-  Bits of_nibble;  // numbers of set bits of 0, 1, ..., 15, one byte each
-  for (int lane = 0; lane < kLanes; ++lane)
-    of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
-  const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
-  const __m512i bytes = _mm512_add_epi8(_mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)low),
-                                        _mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)high));
-  return (Bits)_mm512_sad_epu8(bytes, _mm512_setzero_si512());
-#else
-  v = v - ((v >> 1) & 0x5555555555555555ull);
-  v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-  v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-  v += v >> 8;
-  v += v >> 16;
-  v += v >> 32;
-  return v & 127;
-#endif
-}
+inline Bits ones(Bits v) { return sum_bytes(count_bytes(v)); }
 
 // Counts the set bits of many vectors with a bit-sliced sum: bits are counted one by one only for
 // every eighth vector (Harley and Seal, in Warren, 2007).
@@ -176,7 +146,7 @@ struct Counting : Visitor {
 
 void count(const PairTask& task, uint64_t* found) {
   Counting counting(task);
-  Upto<63>::run(task, counting);
+  compare(task, counting);
   for (int64_t m = 0; m < task.classes; ++m) found[m] += counting.tallies[m].total();
 }
 
@@ -223,7 +193,7 @@ struct Listing : Visitor {
 
 int64_t list(const PairTask& task, PairFound* found) {
   Listing listing(task, found);
-  Upto<63>::run(task, listing);
+  compare(task, listing);
   return listing.next - found;
 }
 

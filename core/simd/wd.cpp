@@ -1,62 +1,12 @@
 // The weighted degree kernel. Compiled once per SIMD level; see level.h for the rules that follow.
 #include "simd/wd.h"
 
-#include "simd/level.h"
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "simd/bits.h"
 
 namespace kw {
 namespace {
 
-typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 typedef double Real __attribute__((vector_size(kLanes * 8)));
-
-inline bool any(Bits v) {
-#if defined(__AVX512BW__)
-  return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
-#elif defined(__AVX2__)
-  return !_mm256_testz_si256((__m256i)v, (__m256i)v);
-#else
-  return (v[0] | v[1]) != 0;
-#endif
-}
-
-// The number of set bits of each byte.
-inline Bits count_bytes(Bits v) {
-#if defined(__AVX2__)
-  const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
-  Bits of_nibble;  // numbers of set bits of 0, 1, ..., 15, one byte each
-  for (int lane = 0; lane < kLanes; ++lane)
-    of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
-#if defined(__AVX512BW__)
-  return (Bits)_mm512_add_epi8(_mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)low),
-                               _mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)high));
-#else
-  return (Bits)_mm256_add_epi8(_mm256_shuffle_epi8((__m256i)of_nibble, (__m256i)low),
-                               _mm256_shuffle_epi8((__m256i)of_nibble, (__m256i)high));
-#endif
-#else
-  v = v - ((v >> 1) & 0x5555555555555555ull);
-  v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
-  return (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
-#endif
-}
-
-// The sum of the eight bytes of each lane. Bytes cannot overflow if at most 31 counts are added.
-inline Bits sum_bytes(Bits v) {
-#if defined(__AVX512BW__)
-  return (Bits)_mm512_sad_epu8((__m512i)v, _mm512_setzero_si512());
-#elif defined(__AVX2__)
-  return (Bits)_mm256_sad_epu8((__m256i)v, _mm256_setzero_si256());
-#elif defined(__x86_64__)
-  return (Bits)_mm_sad_epu8((__m128i)v, _mm_setzero_si128());
-#else
-  v = (v & 0x00ff00ff00ff00ffull) + ((v >> 8) & 0x00ff00ff00ff00ffull);
-  v = (v & 0x0000ffff0000ffffull) + ((v >> 16) & 0x0000ffff0000ffffull);
-  return (v & 0xffffffffull) + (v >> 32);
-#endif
-}
 
 template <int W>
 inline Bits count(const Bits* mask, const uint64_t* starts, int64_t words) {
@@ -136,7 +86,7 @@ struct Pass {
       left |= mask[w];
     }
     mask[words - 1] &= mask[words - 1] >> 1;
-    return any(left | mask[words - 1]);
+    return lanes_with(left | mask[words - 1]);
   }
 
   // Adds the weights of the matches of length k under a shift to the plane of their position, pair
@@ -167,7 +117,7 @@ struct Pass {
     Real total = {};
     for (int64_t w = 0; w < words; ++w, sums += kWdPlaceSums) {
       const Bits here = starts ? mask[w] & starts[w] : mask[w];
-      if (any(here)) total += sum_word(here, sums);
+      if (lanes_with(here)) total += sum_word(here, sums);
     }
     return total;
   }
