@@ -58,6 +58,14 @@ void without_lock(Work&& work) {
   });
 }
 
+// Returns an array that compute(out) fills, without holding the lock.
+template <std::invocable<double*> Compute>
+Out computed(std::vector<size_t> shape, Compute&& compute) {
+  Out out = make_array(std::move(shape));
+  without_lock([&] { compute(out.data()); });
+  return out;
+}
+
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }

@@ -12,6 +12,7 @@
 #include "engine/mixture.h"
 #include "engine/stack.h"
 #include "engine/sum.h"
+#include "kernels/products.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -28,12 +29,18 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
 
 // Operations that every engine must have to be bound.
 template <typename Kind>
-concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
+concept EngineKind = requires(Kind& engine, IdSpan ids) {
   { engine.n() } -> std::same_as<int64_t>;
   { engine.n_kernels() } -> std::same_as<int64_t>;
-  engine.blocks(ids, out);
-  engine.diagonal(out);
   { engine.subset(ids) } -> std::same_as<std::unique_ptr<Kind>>;
+};
+
+// An engine that evaluates kernels on its examples.
+template <typename Kind>
+concept Evaluates = EngineKind<Kind> && requires(const Kind& engine) {
+  { engine.program() } -> std::same_as<const Program&>;
+  { engine.side() } -> std::same_as<const Side&>;
+  { engine.threads() } -> std::same_as<int>;
 };
 
 // Throws unless there is one value for each of some examples of an engine.
@@ -59,16 +66,20 @@ template <EngineKind Kind>
 Out block(Kind& engine, Ids ids, Vector weights) {
   check_ids(engine.n(), ids);
   require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
-  Out out = make_array({ids.shape(0), ids.shape(0)});
-  without_lock([&] { engine.block(span_of(ids), weights.data(), out.data()); });
-  return out;
+  return computed({ids.shape(0), ids.shape(0)},
+                  [&](double* out) { engine.block(span_of(ids), weights.data(), out); });
 }
 
 template <EngineKind Kind>
-Out blocks(const Kind& engine, Ids ids) {
+Out blocks_of(const Kind& engine, Ids ids) {
   check_ids(engine.n(), ids);
   Out out = make_array({size_t(engine.n_kernels()), ids.shape(0), ids.shape(0)});
-  without_lock([&] { engine.blocks(span_of(ids), out.data()); });
+  without_lock([&] {
+    if constexpr (Evaluates<Kind>)
+      blocks(engine.program(), engine.side(), span_of(ids), engine.threads(), out.data());
+    else
+      engine.blocks(span_of(ids), out.data());
+  });
   return out;
 }
 
@@ -81,7 +92,12 @@ void add(Kind& engine, Ids ids, Vector delta) {
 template <EngineKind Kind>
 Out diagonal_of(const Kind& engine) {
   Out out = make_array({size_t(engine.n_kernels()), size_t(engine.n())});
-  without_lock([&] { engine.diagonal(out.data()); });
+  without_lock([&] {
+    if constexpr (Evaluates<Kind>)
+      diagonal(engine.program(), engine.side(), out.data());
+    else
+      engine.diagonal(out.data());
+  });
   return out;
 }
 
@@ -99,39 +115,62 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
   return nb::class_<Kind>(m, name, doc)
       .def_prop_ro("n", &Kind::n)
       .def_prop_ro("n_kernels", &Kind::n_kernels)
-      .def("blocks", &blocks<Kind>, "ids"_a)
+      .def("blocks", &blocks_of<Kind>, "ids"_a)
       .def("add", &add<Kind>, "ids"_a, "delta"_a)
       .def("diagonal", &diagonal_of<Kind>)
       .def("subset", &subset<Kind>, "ids"_a);
 }
 
-template <EngineKind Kind, typename... Arguments>
-std::unique_ptr<Products> products_of(const Kind& engine, Arguments... arguments) {
+// The matrices of linear kernels; null if their tables do not fit into the memory of the cache.
+// Without `keep` no tables are kept.
+template <Evaluates Kind>
+std::unique_ptr<Products> products_of(const Kind& engine, bool keep) {
+  if (keep && !engine.plan().multiplies_in(engine.cache_bytes())) return nullptr;
   std::unique_ptr<Products> products;
-  without_lock([&] { products = engine.products(arguments...); });
+  without_lock([&] {
+    products = engine.plan().products(keep ? engine.cache_bytes() : 0, engine.threads());
+  });
   return products;
+}
+
+// Binds matrix-vector products, and what they cost.
+template <Evaluates Kind>
+void bind_plan(nb::class_<Kind>& engine) {
+  engine
+      .def_prop_ro(
+          "reads", [](const Kind& engine) { return reads_of(engine.program(), engine.side()); },
+          "Cost of a pair of examples, in units of reading one cached value.")
+      .def_prop_ro(
+          "keeps_products",
+          [](const Kind& engine) { return engine.plan().product_bytes() <= engine.cache_bytes(); },
+          "Whether the tables of products fit into the memory of the cache.")
+      .def_prop_ro(
+          "has_products",
+          [](const Kind& engine) { return engine.plan().multiplies_in(engine.cache_bytes()); },
+          "Whether `products` returns the matrices; builds no tables.")
+      .def_prop_ro("products_are_fixed",
+                   [](const Kind& engine) { return engine.plan().products_are_fixed(); })
+      .def("products", &products_of<Kind>, "keep"_a = true, nb::keep_alive<0, 1>(),
+           "The kernel matrices as operators; None if their tables need too much memory. Without "
+           "keep every product recomputes its tables.");
 }
 
 Out multiply(const Products& matrices, Vector v) {
   require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
-  Out out = make_array({size_t(matrices.n())});
-  without_lock([&] { matrices.multiply(v.data(), out.data()); });
-  return out;
+  return computed({size_t(matrices.n())}, [&](double* out) { matrices.multiply(v.data(), out); });
 }
 
 Out quadratic_forms_of(const Products& matrices, Vector v) {
   require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
-  Out out = make_array({size_t(matrices.n_kernels())});
-  without_lock([&] { matrices.quadratic(v.data(), out.data()); });
-  return out;
+  return computed({size_t(matrices.n_kernels())},
+                  [&](double* out) { matrices.quadratic(v.data(), out); });
 }
 
 Out products_at(const Products& matrices, Vector v, Ids ids, bool weighed) {
   require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
   check_ids(matrices.n(), ids);
-  Out out = make_array({size_t(matrices.n_kernels()), ids.shape(0)});
-  without_lock([&] { matrices.outputs(v.data(), span_of(ids), weighed, out.data()); });
-  return out;
+  return computed({size_t(matrices.n_kernels()), ids.shape(0)},
+                  [&](double* out) { matrices.outputs(v.data(), span_of(ids), weighed, out); });
 }
 
 void bind_products(nb::module_& m) {
@@ -160,31 +199,24 @@ std::optional<Out> multiply_all(const Engine& engine, Vector v) {
 }
 
 void bind_dense(nb::module_& m) {
-  bind_engine<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
+  auto engine = bind_engine<Engine>(
+      m, "Engine", "Examples, their kernels, and the outputs of the current alpha.");
+  bind_plan(engine);
+  engine
       .def(
           "__init__",
           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_prop_ro("cached_rows", &Engine::cached_rows)
-      .def_prop_ro("reads", &Engine::reads,
-                   "The time of a pair, in values that are read from a long row meanwhile.")
       .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static(
           "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
           "program"_a)
       .def_prop_ro("outputs", &outputs_of_all<Engine>, nb::rv_policy::reference_internal)
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
-      .def_prop_ro("keeps_products", &Engine::keeps_products,
-                   "Whether the cache has room for all that products keep.")
-      .def_prop_ro("has_products", &Engine::has_products,
-                   "Whether `products` returns the matrices; the question builds no tables.")
-      .def_prop_ro("products_are_fixed", &Engine::products_are_fixed)
-      .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
-           "The matrices of the kernels; None where products are no cheaper than rows, or must "
-           "keep more than there is room for.")
       .def("multiply", &multiply_all, "v"_a,
-           "Every matrix times a vector; None where rows are the cheaper or only way.");
+           "Every matrix times a vector; None if rows are cheaper, or the only way.");
 }
 
 void bind_stack(nb::module_& m) {
@@ -302,7 +334,10 @@ Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights
 }
 
 void bind_linear(nb::module_& m) {
-  nb::class_<LinearEngine>(m, "LinearEngine", "Examples and linear kernels that multiply vectors.")
+  nb::class_<LinearEngine> engine(m, "LinearEngine",
+                                  "Examples, and kernels with cheap matrix-vector products.");
+  bind_plan(engine);
+  engine
       .def(
           "__init__",
           [](LinearEngine* engine, const Program& program, const Side& side, int64_t cache_bytes,
@@ -315,62 +350,52 @@ void bind_linear(nb::module_& m) {
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
       .def_prop_ro("n", &LinearEngine::n)
-      .def_prop_ro("reads", &LinearEngine::reads)
-      .def_prop_ro("keeps_products", &LinearEngine::keeps_products)
-      .def_prop_ro("has_products", &LinearEngine::has_products,
-                   "Whether `products(keep=True)` returns the matrices; builds no tables.")
-      .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
-      .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
+      .def_prop_ro("products_are_separate",
+                   [](const LinearEngine& engine) { return engine.plan().products_are_separate(); })
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def(
           "product_bytes",
           [](const LinearEngine& engine) {
             Out out = make_array({size_t(engine.n_kernels())});
-            engine.product_bytes(out.data());
+            engine.plan().product_bytes(out.data());
             return out;
           },
-          "What products of each kernel keep.")
+          "Bytes of the tables of each kernel.")
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
-      .def("blocks", &blocks<LinearEngine>, "ids"_a)
+      .def("blocks", &blocks_of<LinearEngine>, "ids"_a)
       .def("combined", &linear_sum, "ids"_a, "delta"_a, "weights"_a,
            "The weighted sum of the kernels of some examples, for all examples.")
-      .def("products", &products_of<LinearEngine, bool>, "keep"_a, nb::keep_alive<0, 1>(),
-           "The matrices of the kernels; None where they must keep more than there is room for. "
-           "Without keep they take little, and are made anew for every product.")
       .def("diagonal", &diagonal_of<LinearEngine>)
       .def("subset", &subset<LinearEngine>, "ids"_a);
 }
 
 Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   check_values(mixture, ids, alpha, "quadratic: ids and alpha differ in length");
-  Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock([&] { mixture.quadratic(span_of(ids), span_of(alpha), out.data()); });
-  return out;
+  return computed({size_t(mixture.n_kernels())},
+                  [&](double* out) { mixture.quadratic(span_of(ids), span_of(alpha), out); });
 }
 
 Out combine(Mixture& mixture, Ids ids, Vector alpha) {
   check_values(mixture, ids, alpha, "combine: ids and alpha differ in length");
-  Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock([&] { mixture.combine(span_of(ids), span_of(alpha), out.data()); });
-  return out;
+  return computed({size_t(mixture.n_kernels())},
+                  [&](double* out) { mixture.combine(span_of(ids), span_of(alpha), out); });
 }
 
 Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vector alpha) {
   check_values(mixture, ids, alpha, "quadratic_of_rows: ids and alpha differ in length");
   require(0 <= rows && rows <= int64_t(ids.shape(0)), "quadratic_of_rows: too many rows");
-  Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock([&] { mixture.quadratic_of_rows(span_of(ids), rows, span_of(alpha), out.data()); });
-  return out;
+  return computed({size_t(mixture.n_kernels())}, [&](double* out) {
+    mixture.quadratic_of_rows(span_of(ids), rows, span_of(alpha), out);
+  });
 }
 
 Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
   check_ids(mixture.n(), ids);
   check_ids(mixture.n_kernels(), kernels);
   require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
-  Out out = make_array({kernels.shape(0), size_t(mixture.n())});
-  without_lock(
-      [&] { mixture.outputs(span_of(ids), span_of(alpha), span_of(kernels), out.data()); });
-  return out;
+  return computed({kernels.shape(0), size_t(mixture.n())}, [&](double* out) {
+    mixture.outputs(span_of(ids), span_of(alpha), span_of(kernels), out);
+  });
 }
 
 void require_single(const Mixture& mixture, Ids ids, Vector alpha) {
@@ -387,9 +412,8 @@ void add_once(Mixture& mixture, Ids ids, Vector delta) {
 Out block_single(const Mixture& mixture, Ids ids) {
   check_ids(mixture.n(), ids);
   require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
-  Out out = make_array({ids.shape(0), ids.shape(0)});
-  without_lock([&] { mixture.block_single(span_of(ids), out.data()); });
-  return out;
+  return computed({ids.shape(0), ids.shape(0)},
+                  [&](double* out) { mixture.block_single(span_of(ids), out); });
 }
 
 void add_single(Mixture& mixture, Ids ids, Vector delta) {
@@ -406,10 +430,9 @@ void add_single_at(Mixture& mixture, Ids ids, Vector delta, Ids columns) {
 Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha, Ids columns) {
   require_single(mixture, ids, alpha);
   check_ids(mixture.n(), columns);
-  Out out = make_array({size_t(mixture.n_kernels()), columns.shape(0)});
-  without_lock(
-      [&] { mixture.outputs_single(span_of(ids), span_of(alpha), span_of(columns), out.data()); });
-  return out;
+  return computed({size_t(mixture.n_kernels()), columns.shape(0)}, [&](double* out) {
+    mixture.outputs_single(span_of(ids), span_of(alpha), span_of(columns), out);
+  });
 }
 
 nb::list spread(Mixture& mixture, Vector alpha, Ids columns) {
@@ -459,9 +482,8 @@ void bind_mixture(nb::module_& m) {
           "block",
           [](Mixture& mixture, Ids ids) {
             check_ids(mixture.n(), ids);
-            Out out = make_array({ids.shape(0), ids.shape(0)});
-            without_lock([&] { mixture.block(span_of(ids), out.data()); });
-            return out;
+            return computed({ids.shape(0), ids.shape(0)},
+                            [&](double* out) { mixture.block(span_of(ids), out); });
           },
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
@@ -478,7 +500,6 @@ void bind_mixture(nb::module_& m) {
            "As `add_single`, for some examples; the combined outputs of the others stay.")
       .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a, "columns"_a,
            "The outputs of all kernels for some examples, a row for each, in single precision.")
-      .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
       .def("family", &family, "family"_a,
            "The kernels of one shared quantity, and their values at its nodes, a row for each.")
       .def("spread", &spread, "alpha"_a, "columns"_a,

@@ -153,17 +153,15 @@ void bind_evaluate(nb::module_& m) {
       "evaluate",
       [](const Program& program, const Side& a, const Side& b, int n_jobs) {
         check_threads(n_jobs);
-        Out out = make_array({size_t(program.n_kernels()), size_t(a.n), size_t(b.n)});
-        without_lock([&] { evaluate(program, a, b, n_jobs, out.data()); });
-        return out;
+        return computed({size_t(program.n_kernels()), size_t(a.n), size_t(b.n)},
+                        [&](double* out) { evaluate(program, a, b, n_jobs, out); });
       },
       "program"_a, "a"_a, "b"_a, "n_jobs"_a = 1);
   m.def(
       "diagonal",
       [](const Program& program, const Side& a) {
-        Out out = make_array({size_t(program.n_kernels()), size_t(a.n)});
-        without_lock([&] { diagonal(program, a, out.data()); });
-        return out;
+        return computed({size_t(program.n_kernels()), size_t(a.n)},
+                        [&](double* out) { diagonal(program, a, out); });
       },
       "program"_a, "a"_a);
   m.def(
@@ -171,9 +169,8 @@ void bind_evaluate(nb::module_& m) {
       [](const Program& program, const Side& a, Vector coef) {
         if (int64_t(coef.shape(0)) != a.n)
           throw std::invalid_argument("quadratic: coef must be (n,)");
-        Out out = make_array({size_t(program.n_kernels())});
-        without_lock([&] { quadratic(program, a, coef.data(), out.data()); });
-        return out;
+        return computed({size_t(program.n_kernels())},
+                        [&](double* out) { quadratic(program, a, coef.data(), out); });
       },
       "program"_a, "a"_a, "coef"_a);
   m.def(
@@ -182,9 +179,8 @@ void bind_evaluate(nb::module_& m) {
          int n_jobs) {
         check_threads(n_jobs);
         const auto decision = make_decision(program, a, coef, weights);
-        Out out = make_array({coef.shape(0), size_t(b.n)});
-        without_lock([&] { decision->decide(b, n_jobs, out.data()); });
-        return out;
+        return computed({coef.shape(0), size_t(b.n)},
+                        [&](double* out) { decision->decide(b, n_jobs, out); });
       },
       "program"_a, "a"_a, "b"_a, "coef"_a, "weights"_a, "n_jobs"_a = 1);
   m.def(
@@ -193,10 +189,9 @@ void bind_evaluate(nb::module_& m) {
         check_threads(n_jobs);
         require(int64_t(coef.shape(1)) == a.n, "sum_each: coef must be (outputs, n)");
         const size_t outputs = coef.shape(0);
-        Out out = make_array({outputs, size_t(program.n_kernels()), size_t(b.n)});
-        without_lock(
-            [&] { sum_each(program, a, b, coef.data(), int64_t(outputs), n_jobs, out.data()); });
-        return out;
+        return computed({outputs, size_t(program.n_kernels()), size_t(b.n)}, [&](double* out) {
+          sum_each(program, a, b, coef.data(), int64_t(outputs), n_jobs, out);
+        });
       },
       "program"_a, "a"_a, "b"_a, "coef"_a, "n_jobs"_a = 1);
   nb::class_<Decision>(m, "Decision", "Decision functions of fixed examples and coefficients.")
@@ -205,9 +200,8 @@ void bind_evaluate(nb::module_& m) {
           "decide",
           [](Decision& decision, const Side& b, int n_jobs) {
             check_threads(n_jobs);
-            Out out = make_array({size_t(decision.outputs()), size_t(b.n)});
-            without_lock([&] { decision.decide(b, n_jobs, out.data()); });
-            return out;
+            return computed({size_t(decision.outputs()), size_t(b.n)},
+                            [&](double* out) { decision.decide(b, n_jobs, out); });
           },
           "b"_a, "n_jobs"_a = 1);
 }

@@ -42,9 +42,7 @@ std::unique_ptr<WordTables> word_tables(const PackedSequences& packed, Vector de
 Out words_at(const WordTables& tables, int64_t k, int64_t p) {
   require(k >= 1 && k <= tables.longest() && p >= tables.begin() && p + k <= tables.end(),
           "WordTables: positions or lengths out of range");
-  Out out = make_array({size_t(tables.words(k))});
-  without_lock([&] { tables.weights(k, p, out.data()); });
-  return out;
+  return computed({size_t(tables.words(k))}, [&](double* out) { tables.weights(k, p, out); });
 }
 
 }  // namespace

@@ -77,6 +77,11 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
              [&](int64_t m, int) { mirror_upper(out + m * a.n * a.n, a.n); });
 }
 
+void blocks(const Program& program, const Side& side, IdSpan ids, int threads, double* out) {
+  const Side work = side.subset(ids);
+  evaluate(program, work, work, threads, out);
+}
+
 void diagonal(const Program& program, const Side& a, double* out) {
   program.check(a, a);
   std::vector<double> values(program.n_planes() * a.n), stack(program.stack_size());

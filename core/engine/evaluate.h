@@ -14,6 +14,9 @@ void reorder(double* matrix, IdSpan order);
 // once.
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);
 
+// out (M x count x count): the kernel matrices of the examples `ids`.
+void blocks(const Program& program, const Side& side, IdSpan ids, int threads, double* out);
+
 // out (M x a.n): k_m(x_i, x_i).
 void diagonal(const Program& program, const Side& a, double* out);
 

@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "engine/evaluate.h"
-
 namespace kw {
 
 LinearEngine::LinearEngine(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes,
@@ -24,23 +22,11 @@ void LinearEngine::block(IdSpan ids, const double* weights, double* out) const {
     throw std::logic_error("kernels that multiply vectors can be combined");
 }
 
-void LinearEngine::blocks(IdSpan ids, double* out) const {
-  const Side work = side_.subset(ids);
-  evaluate(*program_, work, work, threads_, out);
-}
-
 void LinearEngine::add(IdSpan ids, std::span<const double> delta, const double* weights,
                        double* out) const {
   if (!plan_.combine(ids, delta, weights, threads_, out))
     throw std::logic_error("kernels that multiply vectors can be combined");
 }
-
-std::unique_ptr<Products> LinearEngine::products(bool keep) const {
-  if (keep && !has_products()) return nullptr;
-  return plan_.products(keep ? cache_bytes_ : 0, threads_);
-}
-
-void LinearEngine::diagonal(double* out) const { kw::diagonal(*program_, side_, out); }
 
 std::unique_ptr<LinearEngine> LinearEngine::subset(IdSpan ids) const {
   return std::make_unique<LinearEngine>(program_, side_.subset(ids), cache_bytes_ / 2, threads_);

@@ -1,8 +1,5 @@
 #include "engine/mixture.h"
 
-#include "engine/engine.h"
-#include "engine/evaluate.h"
-
 namespace kw {
 namespace {
 
@@ -21,15 +18,14 @@ bool Mixture::serves(const Program& program) {
 }
 
 Mixture::Mixture(std::unique_ptr<SharedRows> rows) : rows_(std::move(rows)), combined_(n(), 0.0) {
-  const Program& program = rows_->program();
   int64_t plane = 0;
-  for (size_t s = 0; s < program.sources().size(); ++s) {
-    const Quantity& quantity = *program.sources()[s];
+  for (size_t s = 0; s < program().sources().size(); ++s) {
+    const Quantity& quantity = *program().sources()[s];
     for (int64_t p = 0; p < quantity.planes(); ++p)
-      profiles_.emplace_back(program, plane++, quantity.bound(*rows_->side().tables[s]),
+      profiles_.emplace_back(program(), plane++, quantity.bound(*side().tables[s]),
                              quantity.both_signs());
   }
-  single_ = SinglePasses::of(program, rows_->side());
+  single_ = SinglePasses::of(program(), side());
 }
 
 Mixture::Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
@@ -40,8 +36,8 @@ Mixture::Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles
       combined_(n(), 0.0) {}
 
 void Mixture::weigh(const double* weights) {
-  for (Profile& profile : profiles_) profile.weigh(rows_->program(), weights);
-  if (single_) single_->weigh(rows_->program(), weights);
+  for (Profile& profile : profiles_) profile.weigh(program(), weights);
+  if (single_) single_->weigh(program(), weights);
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
@@ -100,7 +96,7 @@ void Mixture::integrate(Moments& moments, double* out) const {
     Buffer<double>& total = moments[0][p];
     for (size_t part = 1; part < moments.size(); ++part)
       simd().add(moments[part][p].data(), total.data(), int64_t(total.size()));
-    profiles_[p].integrate(rows_->program(), total.data(), out);
+    profiles_[p].integrate(program(), total.data(), out);
   }
 }
 
@@ -123,10 +119,10 @@ void Mixture::quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double
                                 double* out) const {
   const int64_t count = int64_t(ids.size());
   Moments moments = no_moments(count);
-  const Side work = rows_->side().subset(ids);
+  const Side work = side().subset(ids);
   const std::vector<int64_t> first = all_ids(rows);
   sweep(
-      {rows_->program(), work, first, work, rows_->threads()},
+      {program(), work, first, work, threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         collect(view, r, alpha, moments[part]);
       },
@@ -136,8 +132,7 @@ void Mixture::quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double
 
 void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
   const int64_t count = int64_t(ids.size());
-  const Side& side = rows_->side();
-  const Side work = side.subset(ids);
+  const Side work = side().subset(ids);
   const std::vector<int64_t> every = all_ids(count);
   std::vector<int64_t> others;
   Moments moments = no_moments(count);
@@ -146,7 +141,7 @@ void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
   std::vector<double> columns(count, 0.0);
   std::vector<Buffer<double>> rows(moments.size(), Buffer<double>(count, 0.0));
   sweep(
-      {rows_->program(), work, every, work, rows_->threads()},
+      {program(), work, every, work, threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         alignas(64) double values[kTileColumns];
         collect(view, r, alpha, moments[part]);
@@ -164,8 +159,8 @@ void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
   for (int64_t i = 0; i < n(); ++i)
     if (!given[i]) others.push_back(i);
   std::vector<double> sums(others.size(), 0.0);
-  const Side rest = side.subset(others);
-  sweep({rows_->program(), side, ids, rest, rows_->threads()},
+  const Side rest = side().subset(others);
+  sweep({program(), side(), ids, rest, threads()},
         [&](int64_t r, const RowView& view, double*, int64_t) {
           add_row(view, alpha[r], sums.data());
         });
@@ -176,19 +171,17 @@ void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
 void Mixture::outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels,
                       double* out) const {
   const int64_t n_chosen = int64_t(kernels.size());
-  const Program& program = rows_->program();
-  const Side& side = rows_->side();
-  std::vector<double*> target(program.n_kernels(), nullptr);
-  std::vector<double> wanted(program.n_kernels(), 0.0);
+  std::vector<double*> target(program().n_kernels(), nullptr);
+  std::vector<double> wanted(program().n_kernels(), 0.0);
   for (int64_t k = 0; k < n_chosen; ++k) {
     target[kernels[k]] = out + k * n();
     wanted[kernels[k]] = 1.0;
   }
-  const std::vector<Group> groups = program.groups_with(wanted.data());
+  const std::vector<Group> groups = program().groups_with(wanted.data());
   std::fill_n(out, n_chosen * n(), 0.0);
-  sweep({program, side, ids, side, rows_->threads()},
+  sweep({program(), side(), ids, side(), threads()},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
-          program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
+          program().run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
           });
         });
@@ -212,30 +205,21 @@ void Mixture::spread(std::span<const double> alpha, IdSpan columns,
 }
 
 void Mixture::add_single(IdSpan ids, std::span<const double> delta) {
-  single_->add(ids, delta, rows_->threads(), combined_.data());
+  single_->add(ids, delta, threads(), combined_.data());
 }
 
-void Mixture::block_single(IdSpan ids, double* out) const {
-  single_->block(ids, rows_->threads(), out);
-}
+void Mixture::block_single(IdSpan ids, double* out) const { single_->block(ids, threads(), out); }
 
 void Mixture::add_single_at(IdSpan ids, std::span<const double> delta, IdSpan columns) {
   const int64_t n_columns = int64_t(columns.size());
   std::vector<double> sums(n_columns, 0.0);
-  single_->add_at(ids, delta, columns, rows_->threads(), sums.data());
+  single_->add_at(ids, delta, columns, threads(), sums.data());
   for (int64_t j = 0; j < n_columns; ++j) combined_[columns[j]] += sums[j];
 }
 
 void Mixture::outputs_single(IdSpan ids, std::span<const double> alpha, IdSpan columns,
                              double* out) const {
-  single_->outputs(ids, alpha, columns, rows_->threads(), out);
-}
-
-void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
-
-void Mixture::blocks(IdSpan ids, double* out) const {
-  const Side work = rows_->side().subset(ids);
-  evaluate(rows_->program(), work, work, rows_->threads(), out);
+  single_->outputs(ids, alpha, columns, threads(), out);
 }
 
 std::unique_ptr<Mixture> Mixture::subset(IdSpan ids) {

@@ -22,8 +22,11 @@ class Mixture {
   // True if every kernel of the program is a function of one shared quantity.
   static bool serves(const Program& program);
 
-  int64_t n() const { return rows_->side().n; }
-  int64_t n_kernels() const { return rows_->program().n_kernels(); }
+  int64_t n() const { return side().n; }
+  int64_t n_kernels() const { return program().n_kernels(); }
+  const Program& program() const { return rows_->program(); }
+  const Side& side() const { return rows_->side(); }
+  int threads() const { return rows_->threads(); }
   int64_t cached_rows() const { return rows_->cached(); }
   double* combined() { return combined_.data(); }
 
@@ -49,7 +52,6 @@ class Mixture {
   // this matrix with the values of a kernel at the nodes is its output, within about 1e-6.
   void spread(std::span<const double> alpha, IdSpan columns, const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
-  const Program& program() const { return rows_->program(); }
   // `add`, `block` and `outputs` in single precision (single_passes.h). outputs_single: outputs of
   // all kernels for some examples, out (kernels x columns). add_single_at: changes the outputs of
   // the examples `columns` only.
@@ -58,8 +60,6 @@ class Mixture {
   void block_single(IdSpan ids, double* out) const;
   void add_single_at(IdSpan ids, std::span<const double> delta, IdSpan columns);
   void outputs_single(IdSpan ids, std::span<const double> alpha, IdSpan columns, double* out) const;
-  void diagonal(double* out) const;
-  void blocks(IdSpan ids, double* out) const;
   std::unique_ptr<Mixture> subset(IdSpan ids);
 
  private:

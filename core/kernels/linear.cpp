@@ -329,6 +329,12 @@ bool LinearPlan::multiplies() const {
                                 [&](const Bundle& bundle) { return product_costs(bundle).cheap; });
 }
 
+bool LinearPlan::multiplies_in(int64_t room) const {
+  const auto keeps_parts = [&](const Bundle& bundle) { return product_costs(bundle).keeps_parts; };
+  return multiplies() &&
+         (product_bytes() <= room || std::all_of(bundles_.begin(), bundles_.end(), keeps_parts));
+}
+
 bool LinearPlan::products_are_fixed() const {
   return std::any_of(bundles_.begin(), bundles_.end(),
                      [&](const Bundle& bundle) { return product_costs(bundle).fixed; });
@@ -349,11 +355,6 @@ void LinearPlan::product_bytes(double* out) const {
   for (const Bundle& bundle : bundles_)
     for (const LinearTerm& term : bundle.terms)
       out[term.kernel] += double(product_costs(bundle).bytes);
-}
-
-bool LinearPlan::keeps_parts() const {
-  return std::all_of(bundles_.begin(), bundles_.end(),
-                     [&](const Bundle& bundle) { return product_costs(bundle).keeps_parts; });
 }
 
 bool LinearPlan::products_are_separate() const {

@@ -58,13 +58,15 @@ class LinearPlan {
   // True if matrix-vector products with the kernel matrices of a cost far less than rows; a must be
   // b.
   bool multiplies() const;
-  // The kernel matrices as operators; null if `multiplies()` is false. At most `room` bytes are
-  // kept; if `keeps_parts()`, the rest is recomputed in every product.
+  // True if this is so and `room` bytes are enough for the tables that products keep, or for the
+  // part of them that must be kept. Builds no tables.
+  bool multiplies_in(int64_t room) const;
+  // The kernel matrices as operators; null if `multiplies()` is false. At most `room` bytes of
+  // tables are kept; the others are recomputed in every product. The plan must outlive the result.
   std::unique_ptr<Products> products(int64_t room, int threads) const;
   // Bytes that products keep: the total, and out[m] for kernel m.
   int64_t product_bytes() const;
   void product_bytes(double* out) const;
-  bool keeps_parts() const;
   // True if most of the time of a product does not depend on the number of examples.
   bool products_are_fixed() const;
   // True if products of all single kernels cost no more than the product of their sum.
