@@ -43,7 +43,7 @@ NB_MODULE(_core, m) {
   m.def("simd_level", [] { return std::string(simd().name); });
   m.def("simd_levels", [] {
     std::vector<std::string> names;
-    for (const char* const* name = simd_levels(); *name; ++name) names.emplace_back(*name);
+    for (const Simd* level : simd_levels()) names.emplace_back(level->name);
     return names;
   });
   bind_kernels(m);

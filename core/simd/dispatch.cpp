@@ -26,13 +26,8 @@ std::vector<const Simd*> supported() {
   return levels;
 }
 
-const std::vector<const Simd*>& levels() {
-  static const std::vector<const Simd*> found = supported();
-  return found;
-}
-
 const Simd*& current() {
-  static const Simd* level = levels().back();
+  static const Simd* level = simd_levels().back();
   return level;
 }
 
@@ -42,7 +37,7 @@ const Simd& simd() { return *current(); }
 
 void use_simd(const char* name) {
   std::string accepted;
-  for (const Simd* level : levels()) {
+  for (const Simd* level : simd_levels()) {
     if (std::string_view(level->name) == name) {
       current() = level;
       return;
@@ -53,14 +48,9 @@ void use_simd(const char* name) {
                               " is not available on this machine; accepted here: " + accepted);
 }
 
-const char* const* simd_levels() {
-  static const std::vector<const char*> names = [] {
-    std::vector<const char*> list;
-    for (const Simd* level : levels()) list.push_back(level->name);
-    list.push_back(nullptr);
-    return list;
-  }();
-  return names.data();
+std::span<const Simd* const> simd_levels() {
+  static const std::vector<const Simd*> found = supported();
+  return found;
 }
 
 }  // namespace kw

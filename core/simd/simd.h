@@ -3,6 +3,7 @@
 // multiply-adds, that is, in the last bit: sums have a fixed number of partial sums on all levels.
 #pragma once
 #include <cstdint>
+#include <span>
 
 namespace kw {
 
@@ -85,7 +86,7 @@ struct Simd {
 // this CPU does not support it.
 const Simd& simd();
 void use_simd(const char* name);
-// Names of the levels that this CPU supports, best last, as a null-terminated list.
-const char* const* simd_levels();
+// The levels that this CPU supports, best last.
+std::span<const Simd* const> simd_levels();
 
 }  // namespace kw

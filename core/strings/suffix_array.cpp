@@ -12,16 +12,6 @@ constexpr int32_t kEmpty = -1;
 constexpr int32_t kBetweenLooks = 1 << 20;   // suffixes between two checks for interrupts
 constexpr int64_t kBytes = int64_t{1} << 8;  // number of values of a letter
 
-class PositionSet {
- public:
-  explicit PositionSet(int32_t n) : words_(size_t(n) / 64 + 1) {}
-  void set(int32_t i) { words_[size_t(i) / 64] |= uint64_t{1} << (i % 64); }
-  bool operator[](int32_t i) const { return words_[size_t(i) / 64] >> (i % 64) & 1; }
-
- private:
-  std::vector<uint64_t> words_;
-};
-
 // Suffix i has type S if it precedes suffix i + 1, otherwise type L; the last one has type L. It is
 // leftmost S ("LMS") if suffix i - 1 has type L. In the bucket of a first letter, L precedes S.
 template <class Letter>
@@ -34,7 +24,7 @@ class InducedSorting {
   }
 
   void run() {
-    const PositionSet leftmost = find_leftmost();
+    const std::vector<bool> leftmost = find_leftmost();
     if (count_ == 0) return induce_from({});
     sort_substrings(leftmost);
     const int32_t names = name_substrings(leftmost);
@@ -48,13 +38,13 @@ class InducedSorting {
   }
 
  private:
-  PositionSet find_leftmost() {
-    PositionSet leftmost(n_);
+  std::vector<bool> find_leftmost() {
+    std::vector<bool> leftmost(n_);
     bool smaller = false;  // whether suffix i + 1 has type S
     for (int32_t i = n_ - 2; i >= 0; --i) {
       const bool now = text_[i] < text_[i + 1] || (text_[i] == text_[i + 1] && smaller);
       if (smaller && !now) {
-        leftmost.set(i + 1);
+        leftmost[i + 1] = true;
         ++count_;
       }
       smaller = now;
@@ -63,7 +53,7 @@ class InducedSorting {
   }
 
   // Sorts the LMS substrings, each of which extends from an LMS start to the next one.
-  void sort_substrings(const PositionSet& leftmost) {
+  void sort_substrings(const std::vector<bool>& leftmost) {
     std::fill_n(sa_, n_, kEmpty);
     std::vector<int32_t> end(starts_.begin() + 1, starts_.end());
     for (int32_t i = 0; i < n_; ++i)
@@ -77,7 +67,7 @@ class InducedSorting {
   // Names LMS substrings by their rank; equal ones have the same name. The reduced text of these
   // names is written to the end of the array. LMS starts are at least two apart, so that start i
   // has slot i / 2.
-  int32_t name_substrings(const PositionSet& leftmost) {
+  int32_t name_substrings(const std::vector<bool>& leftmost) {
     int32_t* places = sa_ + count_;
     const int32_t room = n_ - count_;
     std::fill_n(places, room, kEmpty);

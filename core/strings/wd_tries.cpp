@@ -14,13 +14,6 @@ namespace {
 // Number of parts of the positions with separate sums, independent of the number of threads.
 constexpr int64_t kTrieParts = 4;
 
-// A sequence from a position on: its letters, first letter highest, and the maximum length of a
-// match.
-struct Record {
-  uint64_t word;
-  uint32_t id, known;
-};
-
 struct Range {
   int64_t begin, end;
 };
@@ -30,6 +23,13 @@ Range part_of(int64_t length, int64_t part) {
 }
 
 }  // namespace
+
+// A sequence from a position on: its letters, first letter highest, and the maximum length of a
+// match.
+struct WdTries::Record {
+  uint64_t word;
+  uint32_t id, known;
+};
 
 // Sequences in lexicographic order of their letters from a position on. Sorting stably by the
 // letter at a position turns the order at the next position into the order at this one (Durbin,

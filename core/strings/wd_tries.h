@@ -38,6 +38,7 @@ class WdTries : public Product {
     Buffer<uint8_t> depth;    // of a node: number of letters that its sequences share
     Buffer<uint8_t> known;    // of a sequence: maximum length of a match; empty: equal for all
   };
+  struct Record;
   class Order;
   class Growth;
 
