@@ -1,5 +1,6 @@
 // A cache of matrix rows that evicts the least recently used row first. A row belongs to one
-// example and contains the shared quantities of that example with all others.
+// example and contains the shared quantities of that example with all others. The cache owns the
+// rows; finding, inserting and dropping one takes constant time.
 #pragma once
 #include <algorithm>
 #include <concepts>

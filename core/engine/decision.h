@@ -2,8 +2,8 @@
 //
 //   f_c(x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x)
 //
-// The sums over i are compiled once (into weight vectors, tries or tables of words) if the number
-// of new examples seen so far justifies the cost.
+// The sums over i are compiled once (into weight vectors, tries or tables of words) if kernel rows
+// would cost more. A Decision owns its examples, coefficients and compiled sums.
 #pragma once
 #include <atomic>
 

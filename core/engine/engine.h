@@ -3,8 +3,9 @@
 //   outputs[m, i] = sum_j alpha_j k_m(x_j, x_i).
 //
 // A solver reads the kernel matrix of a working set (`block`), changes some alphas (`add`), and
-// reads the outputs. Rows of the shared quantities are cached. Kernel weights are applied
-// afterwards, so that new weights need no kernel evaluation.
+// reads the outputs. Kernel weights are applied afterwards, so that new weights need no kernel
+// evaluation. The engine owns the examples, a cache of rows of the shared quantities, and M n
+// outputs. A change of q alphas costs at most q n evaluations of every kernel.
 #pragma once
 #include <memory>
 #include <vector>

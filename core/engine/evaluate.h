@@ -1,4 +1,5 @@
-// Kernel matrices and decision values between two sets of examples, without an engine.
+// Kernel matrices and decision values between two sets of examples, without an engine. Every pair
+// of examples is evaluated once; nothing is cached.
 #pragma once
 #include "kernels/program.h"
 

@@ -1,6 +1,7 @@
 // An engine for kernels whose matrix-vector products are cheap (linear kernels, string kernels with
-// tries or tables of words). It keeps no rows and no outputs of single kernels. The update of the
-// outputs by some examples is a product with a sparse vector.
+// tries or tables of words): a product takes time linear in the data. The engine owns the examples,
+// and keeps neither rows nor outputs of single kernels. The update of the outputs by some examples
+// is a product with a sparse vector.
 #pragma once
 #include <memory>
 

@@ -1,7 +1,8 @@
 // The engine for families. All kernels are functions of shared quantities, so that their weighted
 // sum is one function of each quantity and is evaluated as such (profile.h). The engine keeps the
 // combined outputs under the present weights. New weights need one pass over the support vectors,
-// whose cost hardly depends on the number of kernels.
+// whose cost hardly depends on the number of kernels. It owns the examples, a cache of rows of the
+// shared quantities, n outputs, and the piecewise polynomials.
 #pragma once
 #include <memory>
 #include <vector>

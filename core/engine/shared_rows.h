@@ -1,4 +1,5 @@
-// Rows of shared quantities for the engines: computed in tiles (sweep.h) or read from a cache.
+// Rows of shared quantities for the engines: computed in tiles (sweep.h) or read from a cache. Owns
+// the examples and the cache; the program is shared with other engines.
 #pragma once
 #include <algorithm>
 #include <memory>

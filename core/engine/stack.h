@@ -1,4 +1,5 @@
-// The values of all kernels between all examples in memory, for many fits on few examples.
+// The values of all kernels between all examples, for many fits on few examples. Takes M n^2
+// numbers of memory; no kernel is evaluated after the construction.
 //
 // Layout: (example, tile of 16 examples, kernel, 16). If all kernels have a weight, a pass reads
 // memory sequentially; if few have one, it reads whole cache lines.

@@ -10,6 +10,7 @@
 //
 // (Owen, 1972), a polynomial in t, which Gauss-Legendre quadrature integrates exactly. Fewer nodes
 // are used where a bound on the error of the quadrature is below the rounding of double precision.
+// The time is proportional to examples x background rows x support vectors x players x nodes.
 #pragma once
 #include <cstdint>
 

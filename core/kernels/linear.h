@@ -33,6 +33,8 @@ struct LinearBundle {
 
 class Products;
 
+// How sums of linear kernels are computed: by weight vectors, by rows of a combined kernel, or by
+// matrix-vector products. Refers to the program and both sides, which must outlive the plan.
 class LinearPlan {
  public:
   // For sums over examples of side a, evaluated on the examples of side b.

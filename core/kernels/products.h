@@ -1,5 +1,5 @@
 // The kernel matrices of linear kernels on one set of examples, as operators for matrix-vector
-// products.
+// products. Owns the tables of the products; the examples must outlive it.
 #pragma once
 #include <algorithm>
 

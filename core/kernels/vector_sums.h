@@ -1,5 +1,5 @@
 // Sums of linear kernels: sum_r factors[r] <x_r, y> = <w, y> with w = sum_r factors[r] x_r, a dense
-// vector.
+// vector. Adding or looking up an example costs one dot product.
 #pragma once
 #include "kernels/quantity.h"
 

@@ -11,7 +11,7 @@
 // or with the right shifts at any kappa. R is differentiable: its gradient in alpha is sum_m eta_m
 // / cost_m K_m alpha with eta_m = (mu_m + shift_m - d gamma)_+ / (kappa_m^2 mu_m). So pairs of
 // examples can be worked on one at a time (SMO); the objective along a pair is a function of M
-// parabolas s_m, minimised by Newton's method in a bracket.
+// parabolas s_m, minimised by Newton's method in a bracket. A step costs O(M q).
 #pragma once
 #include <cstdint>
 

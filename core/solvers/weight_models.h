@@ -3,7 +3,8 @@
 //
 // If every kernel has rank one, J and its Hessian H at theta determine J at theta + d
 // (optimization/steps/newton.py has the formulas): the Hessian there is (1 + u / s) P (1 + u / s)
-// with P = (I + H D)^-1 H, D = diag(d / s) and u = -P d.
+// with P = (I + H D)^-1 H, D = diag(d / s) and u = -P d. Models take O(M^3); a step in a pair of
+// weights takes O(M).
 #pragma once
 #include <cstdint>
 #include <span>

@@ -3,7 +3,8 @@
 //
 // `add` sums up the words that occur. Before the first look-up the operator of the kernel
 // (word_operator.h) is applied to this table, which gives every word the contributions of all
-// similar words. A look-up then reads one entry for each word of a sequence.
+// similar words, in time proportional to the word length times the size of the table. A look-up
+// then reads one entry for each word of a sequence.
 #pragma once
 #include <functional>
 

@@ -1,5 +1,6 @@
 // Weights of the substrings of sequences, in a suffix array. Substrings may have any length and
-// alphabet, and several lengths may have weights.
+// alphabet, and several lengths may have weights. Owns the texts that were added. `prepare` and
+// look-ups take time linear in the number of letters.
 #pragma once
 #include <optional>
 

@@ -1,5 +1,6 @@
 // Numbers of mismatches between the words of many pairs of sequences, one pair for each bit of a
-// vector. Several times faster than comparing one pair of sequences after another (word_pairs.h).
+// vector. Several times faster than comparing one pair of sequences after another (word_pairs.h),
+// but also quadratic in the number of letters.
 #pragma once
 #include <functional>
 #include <vector>

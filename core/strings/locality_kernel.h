@@ -2,7 +2,8 @@
 //
 //   sum_p (1 / (2 l + 1) sum_{|j| <= l} I(x_{p+j} = y_{p+j}))^d
 //
-// over the positions p whose window of 2 l + 1 letters lies inside the sequences.
+// over the positions p whose window of 2 l + 1 letters lies inside the sequences. Linear in their
+// length.
 #pragma once
 #include "kernels/quantity.h"
 

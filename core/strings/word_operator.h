@@ -7,7 +7,7 @@
 // in the letters at some positions, and functions of mean zero at the other w positions. The
 // eigenvalue depends on w only, so that l + 1 numbers, the spectrum, determine A. At each position
 // a reflection that maps the constant function to the first unit vector changes to that basis and
-// back.
+// back. A product A t takes time proportional to l times the size of the table.
 #pragma once
 #include <concepts>
 #include <cstdint>

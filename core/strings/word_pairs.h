@@ -1,4 +1,5 @@
-// Numbers of mismatches between all words of one sequence and all words of another one.
+// Numbers of mismatches between all words of one sequence and all words of another one, 64 pairs at
+// a time. The time is proportional to the product of the numbers of words.
 #pragma once
 #include <concepts>
 #include <cstdint>

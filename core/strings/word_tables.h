@@ -3,7 +3,8 @@
 //
 // A sum sum_i delta_i k(x_i, .) gives every word v at every position q a weight. The weight of a
 // word u at position p is the sum of the weights of all words v that overlap u at p and agree with
-// it there, each times the background probability of its letters outside u.
+// it there, each times the background probability of its letters outside u. The tables take time
+// and memory proportional to positions x letters^k, plus sequences x positions x degree.
 //
 //   W[u, p] = sum over words v at q that overlap [p, p + k), agreeing with u there, of
 //             w[v, q] * the probability of the letters of v outside [p, p + k)
