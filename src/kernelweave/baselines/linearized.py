@@ -136,8 +136,11 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         features = self._features(examples)
         centre = features.mean(axis=0)
         features -= centre
+        # Newton's method in the primal is much faster than dual coordinate descent on nearly
+        # collinear features, but requires a differentiable loss.
+        dual = self.loss == "hinge"
         linear = LinearSVC(
-            C=self.C, loss=self.loss, tol=self.tol, max_iter=self.max_iter, dual=self._dual(),
+            C=self.C, loss=self.loss, tol=self.tol, max_iter=self.max_iter, dual=dual,
             class_weight=self.class_weight, random_state=random,
         ).fit(features, y)  # fmt: skip
         self.classes_, self.coef_ = linear.classes_, linear.coef_
@@ -157,14 +160,6 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
             )
         if self.loss not in ("hinge", "squared_hinge"):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
-
-    def _dual(self) -> bool:
-        """Return whether LIBLINEAR solves the dual problem, as it must for the hinge loss.
-
-        Its dual coordinate descent converges slowly on nearly collinear features. The squared hinge
-        loss is differentiable, and Newton's method in the primal is much faster.
-        """
-        return self.loss == "hinge"
 
     def _make_map(self, X: Tabular, random: np.random.RandomState) -> Nystroem | Fourier:
         kernels = self.kernels

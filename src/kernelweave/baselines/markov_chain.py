@@ -146,8 +146,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
     def _codes(self, X: Data) -> np.ndarray:
         """Return the codes of the letters, shape (n, length)."""
         alphabet = as_alphabet(self.alphabet)
-        sequences = X if isinstance(X, Sequences) else as_sequences(np.asarray(X), alphabet)
-        sequences = as_sequences(sequences, alphabet)
+        sequences = as_sequences(X if isinstance(X, Sequences) else np.asarray(X), alphabet)
         if np.ptp(sequences.lengths) > 0:
             raise ValueError(
                 "X: MarkovChain requires sequences of equal length, got lengths from "

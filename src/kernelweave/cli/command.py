@@ -21,7 +21,7 @@ import click
 
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
 STDIN = "-"
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit codes: 128 + number of the signal
 TERMINATED = 143
 QUIET = "Print no progress, remarks or warnings."
 BGZF = {".bed": "bed", ".bedgraph": "bed", ".bg": "bed", ".vcf": "vcf"}  # tabix format by suffix

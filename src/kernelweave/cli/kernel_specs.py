@@ -45,7 +45,7 @@ TOKEN = re.compile(r"\s*(?:([+*(),=])|'([^']*)'|\"([^\"]*)\"|([^\s+*(),='\"][^+*
 PLUS = re.compile(r"\+\d+")
 EXPONENT = re.compile(r"(\d\.?)[eE]$")
 WORDS = {"true": True, "false": False, "none": None}
-MAX_CHARACTERS = 100_000
+MAX_CHARACTERS = 100_000  # of a specification
 MAX_DEPTH = 20  # nesting depth of per_feature(...) and exponential(...)
 MAX_COMBINED = 100  # kernels joined by + and *
 SHOWN = 200  # number of characters of a specification in messages

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..inspection import importance, kmer_weights, poim
+from ..inspection.kmers import heaviest_rows
 from ..inspection.words import fitted_model, output_of
 from ..kernels.string.wd_quantity import WdQuantity
 from .axes import LINE, name_ticks
@@ -214,9 +215,9 @@ class KmerDisplay(Display):
         **parameters : passed to `inspection.kmer_weights`.
         """
         found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
-        largest = np.sort(np.argsort(-np.abs(found.W).max(axis=1), kind="stable")[:most])
-        kmers = [found.kmers[row] for row in largest]
-        return cls(found.W[largest], kmers, found.positions).plot(ax)
+        rows = heaviest_rows(found.W, most)
+        kmers = [found.kmers[row] for row in rows]
+        return cls(found.W[rows], kmers, found.positions).plot(ax)
 
     def _size(self) -> tuple[float, float]:
         rows, positions = self.W.shape

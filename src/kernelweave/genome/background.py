@@ -358,12 +358,12 @@ class JoinedGenome:
     ) -> np.ndarray:
         """Return random starts of windows within `bounds` and one chromosome, shape (k,)."""
         starts = rng.integers(bounds[:, 0], bounds[:, 1])
-        while (bad := np.flatnonzero(starts + lengths > self._end_of(starts))).size:
+        while True:
+            ends = self.ends[np.searchsorted(self.ends, starts, side="right")]
+            bad = np.flatnonzero(starts + lengths > ends)
+            if not len(bad):
+                return starts
             starts[bad] = rng.integers(bounds[bad, 0], bounds[bad, 1])
-        return starts
-
-    def _end_of(self, starts: np.ndarray) -> np.ndarray:
-        return self.ends[np.searchsorted(self.ends, starts, side="right")]
 
     def composition(self, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers of G or C, repeat and unknown letters of windows, shape (k, 3)."""

@@ -254,6 +254,8 @@ class BootstrapFits(Refits):
 
     sample_weight: Any
 
+    title = "bootstrap"
+
     @property
     def settings(self) -> object:
         return self.sample_weight

@@ -169,6 +169,8 @@ class HeldOutFits(Refits):
 
     folds: int
 
+    title = "held-out test"
+
     @property
     def settings(self) -> object:
         return f"{self.folds} folds"

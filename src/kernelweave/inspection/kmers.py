@@ -272,6 +272,11 @@ def largest(
     return [(word_at(alphabet, k, -word), -p, value) for value, p, word in best]
 
 
+def heaviest_rows(W: np.ndarray, n: int) -> np.ndarray:
+    """Return the positions of the n rows with the largest absolute weights, in increasing order."""
+    return np.sort(np.argsort(-np.abs(W).max(axis=1), kind="stable")[:n])
+
+
 def _by_position(
     words: PositionalWords, k: int, background: object, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:

@@ -12,7 +12,7 @@ from ..sequences.files import named_errors, opened
 from .motifs import Motif
 
 VERSION = 4  # of the format
-DIGITS = 6
+DIGITS = 6  # decimal digits of probabilities
 
 
 class Match(NamedTuple):

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -60,6 +60,8 @@ class Refits(ABC):
     X: Any
     y: Any
     random_state: int
+
+    title: ClassVar[str]  # beside the progress bar
 
     @abstractmethod
     def fit(self, task: Task) -> Fit:
@@ -115,7 +117,7 @@ class Refits(ABC):
         saved = None if checkpoint is None else SavedFits(Path(checkpoint), self.key)
         found = {task: None if saved is None else saved.load(task) for task in tasks}
         left = [task for task, fit in found.items() if fit is None]
-        with progress_bar("bootstrap", len(tasks), verbose) as done:
+        with progress_bar(self.title, len(tasks), verbose) as done:
             for _ in range(len(tasks) - len(left)):
                 done()
             for task, fit in self._fitted(left, thread_count(n_jobs)):

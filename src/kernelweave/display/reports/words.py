@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...inspection.importance import all_importances
-from ...inspection.kmers import KmerWeights, all_weights, largest, top_kmers, without_mean
+from ...inspection.kmers import (
+    KmerWeights,
+    all_weights,
+    heaviest_rows,
+    largest,
+    top_kmers,
+    without_mean,
+)
 from ...inspection.motifs import motifs
 from ...inspection.word_tables import MOST_BYTES, WordTables
 from ...inspection.words import PositionalWords, positional_words
@@ -75,7 +82,7 @@ def _maps(model: FittedEstimator, target: object, tables: WordTables, longest: i
     figures.append(Figure(caption, "importance", {"S": plain(S)}, (width, 0.9 + 0.24 * len(S))))
     k = min(longest, SHORT)
     map_of = _poim(tables, k)
-    heaviest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MAX_ROWS])
+    heaviest = heaviest_rows(map_of.W, MAX_ROWS)
     drawn = {"W": plain(map_of.W[heaviest]), "words": [map_of.kmers[row] for row in heaviest]}
     drawn["positions"] = map_of.positions.tolist()
     caption = f"Weight of each {k}-mer, by position{of}"

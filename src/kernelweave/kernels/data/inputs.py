@@ -8,7 +8,7 @@ imported: data frames are recognised by their attributes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +16,9 @@ import scipy.sparse as sp
 from kernelweave.common.types import Data, Tabular
 from kernelweave.kernels.data.views import Views, from_frame, is_multi_index, unmasked
 from kernelweave.sequences import Sequences
+
+Column: TypeAlias = Any
+"""A column of X: a Series of pandas or polars, or a 1-D array."""
 
 # Prefixes of the names of nested dtypes of polars and pyarrow.
 NESTED = ("list", "large_list", "fixed_size_list", "array", "struct", "map")
@@ -117,7 +120,7 @@ def _all_nan(X: np.ndarray, indices: Sequence[int], first: np.ndarray) -> np.nda
     return absent
 
 
-def _missing(values: Any) -> np.ndarray:
+def _missing(values: Column) -> np.ndarray:
     """Return a mask of the missing values of a column, (n,)."""
     if hasattr(values, "isna"):  # pandas
         return np.asarray(values.isna())
@@ -160,7 +163,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return names if distinct and all(isinstance(name, str) for name in names) else None
 
 
-def column(X: Any, index: int) -> Any:
+def column(X: Any, index: int) -> Column:
     """Return one column: a Series of a data frame, or a 1-D array."""
     if sp.issparse(X):
         raise ValueError(
@@ -172,7 +175,7 @@ def column(X: Any, index: int) -> Any:
     return X.to_series(index) if is_frame(X) else X[:, index]
 
 
-def contains_numbers(values: Any, label: str) -> bool:
+def contains_numbers(values: Column, label: str) -> bool:
     """Return whether a column is numeric; other columns are categories.
 
     A column of Python objects is numeric if none of them is a string or a boolean.
@@ -204,14 +207,14 @@ def _kind(dtype: Any) -> str:
     return "f" if dtype.is_numeric() else "O"
 
 
-def numbers(values: Any) -> np.ndarray:
+def numbers(values: Column) -> np.ndarray:
     """Return a numeric column as float64, shape (n,), with NaN for missing values."""
     if hasattr(values, "isna"):
         return values.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.asarray(values).astype(np.float64)
 
 
-def items(values: Any, label: str) -> list[object]:
+def items(values: Column, label: str) -> list[object]:
     """Return a column of categories or texts as a list.
 
     Raises
@@ -228,7 +231,7 @@ def items(values: Any, label: str) -> list[object]:
     return listed
 
 
-def items_or_none(values: Any) -> list[object]:
+def items_or_none(values: Column) -> list[object]:
     """Return a column as a list, with None for missing values."""
     listed: list[object] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if hasattr(values, "isna"):
