@@ -8,6 +8,7 @@ import pytest
 
 from kernelweave import MKLClassifier
 from kernelweave.common.warnings import warn
+from kernelweave.genome import Region, Regions, resize
 from kernelweave.kernels import RBF, GappedKmer, Precomputed, per_feature, prepare
 
 
@@ -60,6 +61,15 @@ def test_warning_of_a_repaired_matrix_points_to_the_evaluation_of_the_kernel():
         Precomputed()(np.array([[1.0, 2.0], [2.0, 1.0]]))
         line = here() - 1
     assert_points_to(caught, line, "not positive semidefinite")
+
+
+def test_warning_of_chromosome_aliases_points_to_the_call_of_resize():
+    peaks = Regions([Region("1", 100, 104, "", "+")], "peaks")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        resize(peaks, "centre", 50, {"chr1": 1000})
+        line = here() - 1
+    assert_points_to(caught, line, "by alias")
 
 
 def test_warning_outside_of_the_package_points_to_the_line_of_warn():

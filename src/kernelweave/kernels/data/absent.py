@@ -228,12 +228,12 @@ def absent_in(columns: tuple[Columns, ...], reading: Reader) -> np.ndarray | Non
 
 
 def absent_of_one(kernel: Kernel, reading: Reader) -> np.ndarray | None:
-    """Return the examples for which a kernel is absent, (n,); None if none."""
+    """Return a mask of the examples for which a kernel is absent, (n,); None if none."""
     return None if reading.is_complete else absent_in(columns_read(kernel), reading)
 
 
 def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
-    """Return the examples for which each member of a kernel is absent, shape (M, n)."""
+    """Return masks of the examples for which each member of a kernel is absent, shape (M, n)."""
     rows = []
     for one in independent_parts(kernel):
         absent = absent_of_one(one, reading)
@@ -243,7 +243,7 @@ def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
 
 
 def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | None:
-    """Return the examples for which each of M kernels is absent, shape (M, n); None if none.
+    """Return masks of the examples for which M kernels are absent, shape (M, n); None if none.
 
     Raises
     ------
