@@ -30,7 +30,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from threadpoolctl import threadpool_limits
 
 from kernelweave import MKLSurvivalCV, Views
-from kernelweave.estimators.survival_targets import as_survival, concordance
+from kernelweave.estimators.survival_targets import as_survival, concordance, survival_array
 from kernelweave.kernels import Laplacian, Linear
 
 from .data import FOLDER, MissingData
@@ -77,9 +77,7 @@ def read(name: str) -> tuple[Tables, np.ndarray]:
             event, time = stored["event"], stored["time"]
             names = [key for key in stored if key.startswith("view_")]
             views = {key.removeprefix("view_"): stored[key].astype(float) for key in names}
-    y = np.empty(len(time), dtype=[("event", bool), ("time", float)])
-    y["event"], y["time"] = event, time
-    return views, y
+    return views, survival_array(event, time)
 
 
 def prepared(train: np.ndarray, test: np.ndarray, *, common: bool) -> tuple[np.ndarray, np.ndarray]:

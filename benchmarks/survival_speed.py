@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave import MKLSurvival, Views
+from kernelweave.estimators.survival_targets import survival_array
 from kernelweave.kernels import RBF
 
 from .report import Table
@@ -22,9 +23,7 @@ WIDTHS = {"views": (100, 100, 50, 20, 5), "signals": (1.5, 0.7, 0.4, 0.0, 1.0)}
 def targets(risk: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return exponential times with hazards exp(risk), censored at uniform times."""
     death, end = rng.exponential(60 * np.exp(-risk)), rng.uniform(12, 120, size=len(risk))
-    y = np.empty(len(risk), dtype=[("event", bool), ("time", float)])
-    y["event"], y["time"] = death <= end, np.minimum(death, end)
-    return y
+    return survival_array(death <= end, np.minimum(death, end))
 
 
 def several_views(n: int) -> tuple[Any, np.ndarray, list[RBF]]:

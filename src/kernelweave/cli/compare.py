@@ -6,11 +6,12 @@ import click
 
 from .command import Command, as_json, jobs, print_json, quiet, with_options
 from .config import config_option
-from .fit import data_options, model_options
+from .fit import data_options, model_options, time_options
 
 
 @click.command(cls=Command)
 @data_options
+@time_options
 @model_options
 @config_option
 @with_options(jobs, quiet, as_json)
@@ -25,11 +26,11 @@ def command(**options: object) -> None:
       kernelweave compare table.csv --target class -k 'per_feature(rbf)' --norm 1
     """
     from .. import compare
-    from .training import folds, make_estimator, read_data, task_of
+    from .training import folds, make_estimator, read_data, strata, task_of
 
     data = read_data(options)
-    splitter = folds(options, data, task_of(data, options) == "classify")
-    splits = list(splitter.split(data.X, data.y, data.groups))
+    splitter = folds(options, data, task_of(data, options))
+    splits = list(splitter.split(data.X, strata(data), data.groups))
     estimator = make_estimator(options, data)
     found = compare(estimator, data.X, data.y, cv=splits)
     if options["as_json"]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..common.warnings import warn
+from ..estimators.survival_targets import as_survival, survival_array
 from ..genome import Regions, cut_out, read_bed, resize
 from ..genome.model_windows import on_sequences
 from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
@@ -176,17 +177,25 @@ def read_labelled(
     windows: Windows,
     *,
     columns: str | None = None,
+    times: tuple[str, str] | None = None,
     alphabet: str,
 ) -> Data:
-    """Return examples with their targets from a column, or from a field of FASTA headers."""
+    """Return examples with their targets from a column, or from a field of FASTA headers.
+
+    `times`: columns with events and times in place of a target; see `_censored`.
+    """
     data = read_examples(path, windows, alphabet=alphabet)
     if isinstance(data.X, Sequences):
+        if times is not None:
+            raise ValueError(f"--time and --event are for tables, which {path} is not")
         if columns is not None:
             raise ValueError(f"--columns is for tables, which {path} is not")
         y = None if target is None else _from_headers(data.names, target, path)
         return replace(data, y=y, groups=_sequence_groups(data, groups, path))
     frame, y = data.X, None
-    if target is not None:
+    if times is not None:
+        y, frame = _censored(frame, *times)
+    elif target is not None:
         y, frame = _column(frame, target, "--target"), frame.drop(columns=target)
         if y.dtype.kind in "OUfT" and (missing := int(np.sum(y != y))):  # NaN differs from itself
             raise ValueError(f"--target {target}: {missing} values are missing; remove these rows")
@@ -196,6 +205,27 @@ def read_labelled(
     if columns is not None:
         frame = _chosen(frame, columns)
     return replace(data, X=frame, y=y, groups=found)
+
+
+def _censored(frame: Frame, event: str, time: str) -> tuple[np.ndarray, Frame]:
+    """Return censored times, shape (n,), and the other columns of a table.
+
+    `event` is the name of a column with booleans or 0 and 1, or "NAME=CODE": rows with this code
+    are events.
+    """
+    column, code = event, None
+    if event not in frame.columns and "=" in event:
+        column, _, code = event.rpartition("=")
+    happened = _column(frame, column, "--event")
+    if code is not None:
+        if missing := int(np.sum(pandas().isna(happened))):
+            raise ValueError(f"--event {event}: {missing} values are missing; remove these rows")
+        happened = np.array([str(one) == code for one in happened.tolist()])
+        if not happened.any():
+            raise ValueError(f"--event {event}: no row has the code {code!r} in column {column}")
+    times = _column(frame, time, "--time")
+    y = survival_array(*as_survival(pandas().DataFrame({column: happened, time: times})))
+    return y, frame.drop(columns=[column, time])
 
 
 def _chosen(frame: Frame, columns: str) -> Frame:

@@ -51,6 +51,14 @@ data_options = with_options(
         "--seed", type=int, default=0, show_default=True, help="Seed of the shuffled folds."
     ),
 )
+time_options = with_options(
+    click.option("--time", metavar="NAME", help="Column with times until an event or censoring."),
+    click.option(
+        "--event",
+        metavar="NAME[=CODE]",
+        help="Column that tells events (true, 1 or CODE) from censored times.",
+    ),
+)
 model_options = with_options(
     click.option(
         "-k",
@@ -63,7 +71,7 @@ model_options = with_options(
     ),
     click.option("--norm", default=None, help="Norm of the weights: a number >= 1, or inf."),
     click.option("-C", "cost", type=float, help="Regularisation: larger C fits more closely."),
-    click.option("--loss", help="Loss, such as hinge, logistic, squared."),
+    click.option("--loss", help="Loss, such as hinge, logistic, squared, cox."),
     click.option(
         "--task",
         type=click.Choice(["auto", "classify", "regress", "one-class"]),
@@ -108,6 +116,7 @@ class FitCommand(Command):
 
 @click.command(cls=FitCommand)
 @data_options
+@time_options
 @click.option(
     "--test-chrom",
     metavar="A,B,...",
@@ -138,8 +147,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     DATA is a table (.csv, .tsv, .parquet; name its --target), sequences (.fa, .fq, with
     target=value in their headers), or regions (.bed, .narrowPeak, with --genome). Two classes may
-    also come from two files, --positive and --negative. Without --kernel the data determine the
-    kernels.
+    also come from two files, --positive and --negative. --time and --event train a survival model.
+    Without --kernel the data determine the kernels.
 
     \b
     Several values of a parameter make a family, + and * combine kernels, columns= selects columns:
@@ -149,6 +158,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     Examples:
       kernelweave fit table.csv --target class --cv 5
       kernelweave fit table.csv --target price -k 'rbf(gamma=0.1,1)' -k linear --norm 1
+      kernelweave fit patients.csv --time days --event status=dead --cv 5
       kernelweave fit --positive sites.fa --negative decoys.fa -k 'wd(20)' -o sites.kw
       kernelweave fit --positive peaks.narrowPeak --negative other.bed --genome hg.fa \\
         --around centre --width 200 --test-chrom chr8,chr9 --calibrate platt -o peaks.kw

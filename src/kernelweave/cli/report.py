@@ -74,7 +74,7 @@ def command(
     data = read_data(options)
     cv: object = 5
     if data.y is not None:
-        cv = folds(options, data, task_of(data, options) == "classify")
+        cv = folds(options, data, task_of(data, options))
     report(
         fitted,
         out,

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import type_of_target
 
-from .. import MKLClassifier, MKLOneClass, MKLRegressor
+from .. import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from ..genome.chromosome_names import listed, match_chromosomes
 from ..kernels import Kernel
 from ..kernels.default import sequence_candidates
@@ -49,6 +49,7 @@ ESTIMATORS: dict[str, type[FittedEstimator]] = {
     "classify": MKLClassifier,
     "regress": MKLRegressor,
     "one-class": MKLOneClass,
+    "survival": MKLSurvival,
 }
 MOST_NUMERIC_CLASSES = 20  # distinct numbers above which a target is a quantity, not a label
 
@@ -65,9 +66,10 @@ def read_data(options: Options) -> Data:
         return read_two_classes(*two, options["cv_groups"], windows, alphabet=alphabet)
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
-    if options["target"] is None and options["task"] != "one-class":
+    times = _times(options)
+    if not times and options["target"] is None and options["task"] != "one-class":
         raise ValueError("--target is required: the column (or header field) with the targets")
-    chosen = {name: options[name] for name in ("target", "columns")}
+    chosen = {name: options[name] for name in ("target", "columns")} | {"times": times}
     groups = options["cv_groups"]
     data = read_labelled(
         options["data"], groups=groups, windows=windows, alphabet=alphabet, **chosen
@@ -75,6 +77,24 @@ def read_data(options: Options) -> Data:
     if options.get("kernels") != () or isinstance(data.X, Sequences):
         return data
     return _sequences_only(data, options)
+
+
+def _times(options: Options) -> tuple[str, str] | None:
+    """Return the names of the columns with events and times; None without such options.
+
+    Raises
+    ------
+    ValueError
+        If one of the two is missing, or they are combined with another kind of target.
+    """
+    event, time = options.get("event"), options.get("time")
+    if event is None and time is None:
+        return None
+    if event is None or time is None:
+        raise ValueError("--time and --event are needed together: survival models learn from both")
+    if options["target"] is not None or options["task"] != "auto":
+        raise ValueError("--time and --event train a survival model; leave out --target and --task")
+    return event, time
 
 
 def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
@@ -136,6 +156,8 @@ def test_scores(model: FittedEstimator, data: Data) -> dict[str, float]:
 
 def scores_of(model: FittedEstimator, X: object, y: object) -> dict[str, float]:
     """Return the scores of a fitted model on examples with targets y, shape (n,), by name."""
+    if isinstance(model, MKLSurvival):
+        return {"concordance": model.score(X, y)}
     classes = getattr(model, "classes_", None)
     kind = "continuous" if classes is None else "binary" if len(classes) == 2 else "multiclass"
     found = {}
@@ -173,14 +195,21 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
 
 
 def task_of(data: Data, options: Options) -> str:
-    """Return "classify", "regress" or "one-class".
+    """Return "classify", "regress", "one-class" or "survival".
 
     Without --task, numbers with many distinct values are a quantity, not labels of classes.
     """
+    if _times(options):
+        return "survival"
     if options["task"] != "auto":
         return str(options["task"])
     many = _whole_numbers(data) > MOST_NUMERIC_CLASSES
     return "regress" if many or type_of_target(data.y) == "continuous" else "classify"
+
+
+def strata(data: Data) -> np.ndarray | None:
+    """Return what stratified folds balance, shape (n,): the events of censored times, or y."""
+    return data.y["event"] if data.y is not None and data.y.dtype.names else data.y
 
 
 def _whole_numbers(data: Data) -> int:
@@ -219,7 +248,8 @@ def make_estimator(options: Options, data: Data) -> FittedEstimator:
     if options["no_intercept"]:
         parameters["fit_intercept"] = False
     task = task_of(data, options)
-    if options["task"] == "auto" and not (options["quiet"] or options["as_json"]):
+    auto = options["task"] == "auto" and task != "survival"
+    if auto and not (options["quiet"] or options["as_json"]):
         _print_task(task, data)
     kind = ESTIMATORS[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
@@ -273,8 +303,8 @@ def cross_validated(
         raise ValueError(
             f"{given} scores predictions of targets, which one-class models lack; leave it out"
         )
-    splitter = folds(options, data, task_of(data, options) == "classify")
-    splits = list(splitter.split(np.zeros(len(data.names)), data.y, data.groups))
+    splitter = folds(options, data, task_of(data, options))
+    splits = list(splitter.split(np.zeros(len(data.names)), strata(data), data.groups))
     scores = []
     shown = not (options["quiet"] or options["as_json"])
     with progress_bar("cross-validation", len(splits), verbose=int(shown)) as advance:
@@ -290,14 +320,16 @@ def cross_validated(
     }
 
 
-def folds(options: Options, data: Data, classes: bool) -> BaseCrossValidator:
+def folds(options: Options, data: Data, task: str) -> BaseCrossValidator:
     """Return the splitter of --cv: shuffled folds that keep groups together, if there are any.
 
-    Without --cv there are five folds, or one per group if there are fewer groups.
+    Folds of classes and of censored times are stratified; see `strata`. Without --cv there are five
+    folds, or one per group if there are fewer groups.
     """
     count, seed = options["cv"] or 5, options["seed"]
+    stratified = task in ("classify", "survival")
     if options["cv_groups"] is None:
-        return (StratifiedKFold if classes else KFold)(count, shuffle=True, random_state=seed)
+        return (StratifiedKFold if stratified else KFold)(count, shuffle=True, random_state=seed)
     groups = len(np.unique(np.asarray(data.groups)))
     if options["cv"] is None:
         count = max(2, min(count, groups))
@@ -305,6 +337,6 @@ def folds(options: Options, data: Data, classes: bool) -> BaseCrossValidator:
         raise ValueError(
             f"--cv-groups: {groups} groups cannot make {count} folds; give --cv {groups} or less"
         )
-    if classes:
+    if stratified:
         return StratifiedGroupKFold(count, shuffle=True, random_state=seed)
     return GroupKFold(count)

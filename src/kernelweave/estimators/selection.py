@@ -21,7 +21,7 @@ from .multi_class import form_of
 from .regressor import BaseRegressor, is_scale
 from .search import Search, SearchTask, Split
 from .survival import BaseSurvival
-from .survival_targets import as_survival, check_events
+from .survival_targets import as_survival, check_events, survival_array
 from .validation import check_targets, check_weights, one_number, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -330,12 +330,11 @@ class MKLSurvivalCV(Search, BaseSurvival):
 
     def _task(self, X: Data, y: object, sample_weight: object) -> SurvivalSearch:
         event, time = as_survival(y)
-        targets = np.empty(len(time), dtype=[("event", bool), ("time", float)])
-        targets["event"], targets["time"] = event, time
         self._check_loss()
         weights = check_weights(sample_weight, len(time))
         check_events(event, weights)
-        return SurvivalSearch(X, targets, weights, False, self)  # concordance has no weights
+        y = survival_array(event, time)
+        return SurvivalSearch(X, y, weights, False, self)  # concordance has no weights
 
     def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""

@@ -57,6 +57,13 @@ def as_survival(y: object) -> tuple[np.ndarray, np.ndarray]:
     return event, time
 
 
+def survival_array(event: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return events and times, both of shape (n,), as a structured array of shape (n,)."""
+    y = np.empty(len(time), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = event, time
+    return y
+
+
 def _fields(y: Any) -> tuple[list[str], list[np.ndarray]]:
     """Return the names and the values, shape (n,), of the two columns of y."""
     if is_frame(y):
