@@ -22,6 +22,7 @@ FILES = {
     "beyond.bed": "a\t0\t99\n",
     "other.bed": "b\t0\t2\n",
     "empty.vcf": "##fileformat=VCFv4.2\n",
+    "semicolons.csv": "age;back\n30;yes\n",
     "odd.vcf": "#CHROM\na\t1\tx\n",
 }
 
@@ -71,6 +72,7 @@ CALLS = {
     "fit --positive empty.fa --negative sites.fa -o out": "empty.fa: line 1: holds no records",
     "fit sites.fa --task one-class --cv 3 -o out": "--cv scores predictions of targets, which one",
     "compare empty.fa --target x": "empty.fa: line 1: holds no records",
+    "fit semicolons.csv --target back": "has one column, 'age;back'; separate columns by commas",
     "info table.csv": "'table.csv' is not a kernelweave model",
 }
 

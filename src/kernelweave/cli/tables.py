@@ -34,6 +34,11 @@ def read_frame(path: str | BinaryIO, separator: str | None) -> Frame:
             frame = pandas().read_csv(path, sep=separator, comment="#")
     if not len(frame):
         raise ValueError(f"{_name(path)}: contains no rows")
+    if separator == "," and len(frame.columns) == 1 and any(c in frame.columns[0] for c in ";\t"):
+        raise ValueError(
+            f"{_name(path)}: has one column, {frame.columns[0]!r}; separate columns by commas, or "
+            "by tabs in a file called .tsv"
+        )
     _refuse_mixed(frame, _name(path))
     return frame
 
@@ -84,7 +89,9 @@ def _text_errors(name: str) -> Iterator[None]:
         yield
     except (errors.EmptyDataError, errors.ParserError) as error:
         raise ValueError(f"{name}: {error}") from None
-    except (EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: is no UTF-8 text ({error}); save it as UTF-8") from None
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{name}: cannot be read as a table: {error}") from None
 
 

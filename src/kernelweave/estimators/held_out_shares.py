@@ -35,7 +35,7 @@ from .held_out_sample import HeldOutSample, trial_of
 if TYPE_CHECKING:
     from .base import MKLEstimator
 
-LARGE = 0.1  # warnings name kernels with at least this training share
+LARGE = 0.2  # warnings name kernels with at least this training share
 INFLATED = 4.0  # and with at least this ratio of training share to held-out share
 FEWEST_FOR_SHARES = 100  # examples below which held-out shares are too noisy for a warning
 NAMED = 3  # maximum number of kernels named in a warning
