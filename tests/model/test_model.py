@@ -9,7 +9,8 @@ from kernel_cases import CASES, vectors
 from kernelweave import MKLClassifier
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature, prepare
-from kernelweave.model.model import Model, spread
+from kernelweave.model.model import Model
+from kernelweave.model.statistics import spread
 from kernelweave.optimization.result import Result
 
 N = 280  # more than one tile of columns
@@ -52,7 +53,7 @@ def test_decisions_and_contributions(case, n_jobs, rng):
 @every_case
 @pytest.mark.parametrize("most", [N, 100], ids=["all examples", "a sample"])
 def test_mean_contributions_equal_those_of_all_examples(case, most, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.model.model.MOST_OF_SEVERAL", most)
+    monkeypatch.setattr("kernelweave.model.statistics.MOST_OF_SEVERAL", most)
     model, parts, _ = random_model(case, case.data(rng, N), rng)
     parts = parts[np.linspace(0, N - 1, most).astype(int)]
     close(model.means, parts.mean(axis=0), scale=parts)

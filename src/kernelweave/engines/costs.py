@@ -30,7 +30,7 @@ class Products:
 class EngineCosts:
     """Costs of the operations of an engine, on which the choice of algorithms is based.
 
-    `optimization.plan` chooses solvers; `model.model` chooses how contributions are summarised.
+    `optimization.plan` chooses solvers, and `model.statistics` how contributions are summarised.
 
     Attributes
     ----------

@@ -17,7 +17,8 @@ from ..kernels.compile.examples import Dense, Examples, Reading, Sparse
 from ..kernels.data.absent import absent_of_all
 from ..kernels.data.inputs import as_input
 from ..kernels.string.string_columns import PlaneTable, SequenceTable
-from ..model.model import Model, sum_of_views, view_numbers
+from ..model.model import Model
+from ..model.statistics import sum_of_views, view_numbers
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players

@@ -17,10 +17,8 @@ import scipy.sparse as sp
 from ..common.cached_property import cached_property
 from ..common.core import _core, single_threaded_blas
 from ..common.types import Data
-from ..engines import Engine, LinearEngine, TrainingSet
-from ..engines.base import kernel_blocks
+from ..engines import Engine, TrainingSet
 from ..kernels.compile.examples import Examples, Reading
-from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
 from ..kernels.compile.program import CompiledKernels
 from ..kernels.data.absent import (
     absent_of_all,
@@ -31,15 +29,12 @@ from ..kernels.data.absent import (
     shares_of_views,
 )
 from .files.registry import registered
+from .statistics import KERNEL_BATCH, statistics
 
 if TYPE_CHECKING:
     from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
-MOST_VALUES = 2_000_000  # number of contributions that are summarised
-LEAST_EXAMPLES = 250  # but those of at least this number of examples
-MOST_OF_SEVERAL = 1000  # examples that contributions to several outputs are summarised over
-KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
 
@@ -130,7 +125,8 @@ class Model:
         """
         alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
         model = cls.without_statistics(compiled, examples, results, merged, alpha)
-        return model._with_statistics(examples, alpha, shares, n_jobs, engine)
+        means, deviations, by_view = statistics(model, examples, alpha, shares, n_jobs, engine)
+        return replace(model, means=means, deviations=deviations, view_deviations=by_view)
 
     @classmethod
     def without_statistics(
@@ -362,7 +358,7 @@ class Model:
             absent = self._absent_kernels(reading)
             new = self.compiled.read(reading)
             values = np.zeros((new.n, *self.weights.shape))
-            for some, part in self._contributions_in_batches(new, n_jobs):
+            for some, part in self.contributions_in_batches(new, n_jobs):
                 values[:, :, some] = part
         if absent is None:
             return values
@@ -370,56 +366,6 @@ class Model:
         means = self._mean_contributions
         with_means: np.ndarray = factors * (values - means) + means
         return with_means
-
-    def _with_statistics(
-        self,
-        examples: Examples,
-        alpha: sp.csr_matrix,
-        shares: np.ndarray,
-        n_jobs: int,
-        engine: Engine | None = None,
-    ) -> Model:
-        """Return the model with means and deviations of the contributions of its kernels.
-
-        They are computed over the training examples, or over `sample_size` of them, evenly spaced.
-        `alpha` has shape (n_outputs, n).
-        """
-        some, few, size = examples, np.arange(examples.n), self.sample_size(examples.n)
-        if size < examples.n:
-            few = np.linspace(0, examples.n - 1, size).astype(np.int64)
-            some, shares = examples.take(few), shares[few] / shares[few].sum()
-        local = isinstance(examples, Examples)
-        training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
-        if engine is not None and self._has_outputs(engine, alpha):
-            parts = in_batches(kernel_blocks(engine).outputs_at(few).T[:, None] * self.weights)
-        elif local and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
-            outputs = _linear_outputs(LinearEngine.of(training_set), alpha, few)
-            parts = in_batches(outputs * self.weights)
-        else:
-            parts = self._contributions_in_batches(some, n_jobs)
-        means, deviations = np.zeros_like(self.weights), np.zeros_like(self.weights)
-        views = view_numbers(self.compiled.views)
-        by_view = np.zeros((some.n, len(self.weights), views.max() + 1))
-        for kernels, values in parts:
-            means[:, kernels], deviations[:, kernels] = spread(values, shares)
-            for view in np.unique(views[kernels]):
-                by_view[..., view] += values[..., views[kernels] == view].sum(axis=-1)
-        by_view = spread(by_view, shares)[1]
-        return replace(self, means=means, deviations=deviations, view_deviations=by_view)
-
-    def sample_size(self, n: int) -> int:
-        """Return the number of n training examples over which contributions are summarised."""
-        # The engine has the outputs of one decision function, but not of several.
-        most = MOST_EXAMPLES if len(self.weights) == 1 else MOST_OF_SEVERAL
-        fitting = MOST_VALUES // max(self.weights.size, 1)
-        return min(n, most, max(fitting, LEAST_EXAMPLES))
-
-    def _has_outputs(self, engine: Engine, alpha: sp.csr_matrix) -> bool:
-        """Return whether an engine has or cheaply computes the outputs of all kernels for alpha."""
-        if engine.n_kernels != self.compiled.n_kernels or alpha.shape[0] > 1:
-            return False
-        cheap = np.count_nonzero(self.weights) >= engine.costs.all_outputs
-        return bool(cheap) and np.array_equal(engine.alpha, alpha.toarray()[0])
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return the contribution of each kernel to the decision values of prepared examples.
@@ -436,11 +382,11 @@ class Model:
         array of shape (n, n_outputs, M)
         """
         values = np.zeros((new.n, *self.weights.shape))
-        for some, part in self._contributions_in_batches(new, n_jobs):
+        for some, part in self.contributions_in_batches(new, n_jobs):
             values[:, :, some] = part
         return values
 
-    def _contributions_in_batches(
+    def contributions_in_batches(
         self, new: Examples, n_jobs: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield kernels with a weight, shape (b,), and their contributions, (n, n_outputs, b)."""
@@ -480,48 +426,6 @@ def _check_indices(name: str, values: np.ndarray, below: int | None = None) -> N
         raise ValueError(f"{name} must be a 1-D array of integers")
     if values.size and (values.min() < 0 or (below is not None and values.max() >= below)):
         raise ValueError(f"{name} contains an index out of range")
-
-
-def _linear_outputs(engine: LinearEngine, alpha: sp.csr_matrix, idx: np.ndarray) -> np.ndarray:
-    """Return the outputs of each kernel for the examples idx, (len(idx), n_outputs, M).
-
-    `alpha` has shape (n_outputs, n).
-    """
-    found = []
-    for output in range(alpha.shape[0]):
-        engine.move_to(alpha[[output]].toarray()[0])
-        found.append(engine.outputs_at(idx).T)
-    return np.stack(found, axis=1)
-
-
-def in_batches(values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield kernels, shape (b,), and their values, (n, n_outputs, b), of (n, n_outputs, M)."""
-    M = values.shape[2]
-    for some in np.array_split(np.arange(M), M // KERNEL_BATCH + 1):
-        yield some, values[..., some]
-
-
-def spread(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return weighted mean and standard deviation of values, (n, ...), with weights (n,)."""
-    means = np.tensordot(shares, values, 1)
-    off = values - means
-    sizes = np.abs(off).max(axis=0)  # scaled, since squares of large values would overflow
-    off = np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)
-    return means, sizes * np.sqrt(np.tensordot(shares, off**2, 1))
-
-
-def sum_of_views(values: np.ndarray, views: Sequence[str]) -> np.ndarray:
-    """Return values per kernel, shape (..., M), summed over the kernels of each view."""
-    numbers = view_numbers(views)
-    belongs = np.equal.outer(numbers, np.arange(numbers.max() + 1)).astype(float)
-    summed: np.ndarray = values @ belongs
-    return summed
-
-
-def view_numbers(views: Sequence[str]) -> np.ndarray:
-    """Return the number of each kernel's view, counted by first occurrence, shape (M,)."""
-    first = {view: number for number, view in enumerate(dict.fromkeys(views))}
-    return np.array([first[view] for view in views])
 
 
 def alphas(results: Sequence[Result], n: int) -> np.ndarray:

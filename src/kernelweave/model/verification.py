@@ -32,8 +32,9 @@ from ..norms import Fixed
 from ..optimization.named_methods import find_method
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
-from .model import Model, spread, view_numbers
+from .model import Model
 from .recalibration import calibration_agrees
+from .statistics import sample_size, spread, view_numbers
 
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
@@ -415,7 +416,7 @@ class _Outputs:
     def statistics_agree(self) -> bool:
         """Return whether means and deviations of the model are those of the training examples.
 
-        A fit on many examples uses a sample of them (`Model.sample_size`). Then only means are
+        A fit on many examples uses a sample of them (`sample_size`). Then only means are
         compared, and allowed to differ by `STANDARD_ERRORS`.
         """
         model = self._model
@@ -426,7 +427,7 @@ class _Outputs:
             by_view = spread(self._by_view, self._shares)[1]
         size = float(np.nan_to_num(np.abs(model.means) + deviations).max())
         tolerance = STATISTICS_ROUNDING * size
-        sampled = model.sample_size(len(self._shares))
+        sampled = sample_size(model.weights, len(self._shares))
         if sampled < len(self._shares):
             errors = STANDARD_ERRORS * deviations / math.sqrt(sampled)
             return _within(self._means, model.means, tolerance + errors)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .model import sum_of_views
+from .statistics import sum_of_views
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...common.types import Data
 from ...kernels.compile.program import CompiledKernels
-from ...model.model import sum_of_views
+from ...model.statistics import sum_of_views
 from ..displays import clock_of
 from .section import Figure, Json, Section, plain
 
