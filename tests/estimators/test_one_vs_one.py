@@ -363,7 +363,7 @@ def test_gap_of_shared_weights_is_that_of_kernel_matrices(wine, norm):
 
 
 def test_memory_of_many_classes_against_the_rest_is_stated():
-    with pytest.warns(UserWarning, match="10,000 classes on 20,000 examples.*about 10 GB"):
+    with pytest.warns(UserWarning, match="10,000 classes on 20,000 examples.*about 7 GB"):
         warn_of_large_rest(np.arange(10_000), 20_000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

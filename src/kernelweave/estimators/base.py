@@ -137,7 +137,9 @@ class MKLEstimator(FittedEstimator):
             return folds(n, strata)
         return [np.flatnonzero(number == fold) for fold in np.unique(number)]
 
-    def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
+    def _measure_held_out(
+        self, kernels: list[Kernel], X: Data, problems: Sequence[Problem]
+    ) -> None:
         """Set `held_out_covariances_`; warn of kernels that overfit (small held-out share)."""
         found = held_out_covariances(self, kernels, X, problems, np.atleast_2d(self.weights_))
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,9 @@ from ..norms import Norm
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from .merged_examples import MergedExamples
+from .posed_problems import PosedProblems
+
+MOST_KEPT = 5_000_000  # targets of all classes; more of them are computed class by class
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +58,16 @@ class Classes:
             return HardMarginProblem.separating(self.loss, self.norm, y, costs > 0, self.tau)
         return Problem.of(self.loss, self.norm, y, costs, self.tau)
 
-    def against_rest(self) -> list[Problem]:
+    def against_rest(self) -> Sequence[Problem]:
         """Return the problem of each class against the others, or a single one for two classes."""
-        positives = [1] if self.n_classes == 2 else range(self.n_classes)
-        targets = (np.where(self.codes == code, 1.0, -1.0) for code in positives)
-        return [self.posed(y, self.costs) for y in targets]
+        positives = [1] if self.n_classes == 2 else list(range(self.n_classes))
+
+        def pose(number: int) -> Problem:
+            return self.posed(np.where(self.codes == positives[number], 1.0, -1.0), self.costs)
+
+        if len(positives) * len(self.codes) > MOST_KEPT:
+            return PosedProblems(len(positives), pose)
+        return [pose(number) for number in range(len(positives))]
 
     def merged(self, merged: MergedExamples) -> Classes:
         """Return the classes of distinct examples."""

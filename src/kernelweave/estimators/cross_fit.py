@@ -64,7 +64,7 @@ class Solved:
     """
 
     prepared: Prepared
-    problems: list[Problem]
+    problems: Sequence[Problem]
     engine: Engine
     optima: Sequence[Optimum]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -99,7 +100,7 @@ class Fit:
         return result.moved(problem.centre)
 
     def solve_each(
-        self, problems: list[Problem], engine: Engine, codes: np.ndarray | None = None
+        self, problems: Sequence[Problem], engine: Engine, codes: np.ndarray | None = None
     ) -> list[Result]:
         """Solve problems one after the other, and remove their checkpoints if all are solved.
 
@@ -155,7 +156,7 @@ class Fit:
         )
 
     def checkpoints(
-        self, problems: list[Problem], engine: Engine, codes: np.ndarray | None = None
+        self, problems: Sequence[Problem], engine: Engine, codes: np.ndarray | None = None
     ) -> list[Checkpoint]:
         """Return the checkpoint of each problem, or none if the estimator has none.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +30,7 @@ from ..problem.problem import Problem
 from .cross_fit import Optimum, Solved
 from .fit import Fit
 from .merged_examples import MergedExamples, mergeable
+from .posed_problems import mapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,7 @@ class Solution:
     """
 
     results: list[Result]
-    problems: list[Problem]
+    problems: Sequence[Problem]
     engine: Engine
     alpha: sp.csr_matrix | None = None
 
@@ -93,14 +95,14 @@ class Formulation(ABC):
 
     @property
     @abstractmethod
-    def outputs(self) -> list[Problem]:
+    def outputs(self) -> Sequence[Problem]:
         """A problem for each output, or class against the rest, to compare default kernels.
 
         They have all n examples, and the same costs.
         """
 
     @property
-    def on_all(self) -> list[Problem]:
+    def on_all(self) -> Sequence[Problem]:
         """The problem of each output of the model on all n examples."""
         return self.outputs
 
@@ -162,12 +164,12 @@ class Outputs(Formulation):
         Whether several outputs share their weights.
     """
 
-    problems: list[Problem]
+    problems: Sequence[Problem]
     targets: np.ndarray
     shared: bool = False
 
     @property
-    def outputs(self) -> list[Problem]:
+    def outputs(self) -> Sequence[Problem]:
         return self.problems
 
     @property
@@ -187,11 +189,11 @@ class Outputs(Formulation):
         return len(self.problems)
 
     def merged(self, merged: MergedExamples) -> Outputs:
-        problems = [merged.merge(one) for one in self.problems]
+        problems = mapped(self.problems, merged.merge)
         return replace(self, problems=problems, targets=self.targets[merged.chosen])
 
     def scaled(self, factor: float) -> Outputs:
-        return replace(self, problems=[one.scaled(factor) for one in self.problems])
+        return replace(self, problems=mapped(self.problems, lambda one: one.scaled(factor)))
 
     def solve(self, fit: Fit) -> Solution:
         problems, engine = fit.prepared.suited(self.problems, shared=self.shared)

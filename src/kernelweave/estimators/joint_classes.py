@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,11 +51,11 @@ class JointClasses(Formulation):
         return self.classes.costs
 
     @cached_property
-    def outputs(self) -> list[Problem]:
+    def outputs(self) -> Sequence[Problem]:
         return self.classes.against_rest()
 
     @cached_property
-    def on_all(self) -> list[Problem]:
+    def on_all(self) -> Sequence[Problem]:
         """The one problem of all classes."""
         known = self.classes
         kind = RISKS[type(known.loss)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,11 +56,11 @@ class OneVsOne(Formulation):
         return self.classes.weights
 
     @cached_property
-    def outputs(self) -> list[Problem]:
+    def outputs(self) -> Sequence[Problem]:
         return self.classes.against_rest()
 
     @property
-    def on_all(self) -> list[Problem]:
+    def on_all(self) -> Sequence[Problem]:
         """The problem of each pair on all n examples; those of other classes have cost 0."""
         return [self._on_all(*pair) for pair in self.pairs]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..norms import Norm
 from ..optimization.engine_choice import suited_norm
 from ..problem.problem import Problem
 from ..problem.rounding import RoundingBounds
+from .posed_problems import mapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,8 @@ class Prepared:
         return norm.among(self.compiled.varying)
 
     def suited(
-        self, problems: list[Problem], *, shared: bool = False
-    ) -> tuple[list[Problem], Engine]:
+        self, problems: Sequence[Problem], *, shared: bool = False
+    ) -> tuple[Sequence[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
 
         Parameters
@@ -70,7 +72,7 @@ class Prepared:
         problems : list of Problem
         engine : Engine
         """
-        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
+        problems = mapped(problems, lambda one: replace(one, norm=self.suited_norm(one.norm)))
         if shared:
             problems = [Problem.sharing(problems)]
         if problems[0].n_outputs == 1:

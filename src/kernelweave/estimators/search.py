@@ -100,7 +100,7 @@ class SearchTask(ABC):
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
         """Return the problems of `formulation`, a single one if outputs share their weights."""
         formulation = self.formulation(train, C, norm)
-        problems = formulation.on_all
+        problems = list(formulation.on_all)
         shared = formulation.shared and len(problems) > 1
         return [Problem.sharing(problems)] if shared else problems
 

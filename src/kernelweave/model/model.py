@@ -123,7 +123,7 @@ class Model:
         alpha : CSR matrix of shape (n_outputs, n), optional
             The dual variables of all examples, if each result has those of a subset only.
         """
-        alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
+        alpha = alphas(results, examples.n) if alpha is None else alpha
         model = cls.without_statistics(compiled, examples, results, merged, alpha)
         means, deviations, by_view = statistics(model, examples, alpha, shares, n_jobs, engine)
         return replace(model, means=means, deviations=deviations, view_deviations=by_view)
@@ -138,7 +138,7 @@ class Model:
         alpha: sp.csr_matrix | None = None,
     ) -> Model:
         """Return the model of the results of a fit without `means` and `deviations`; see `of`."""
-        alpha = sp.csr_matrix(alphas(results, examples.n)) if alpha is None else alpha
+        alpha = alphas(results, examples.n) if alpha is None else alpha
         n_outputs = alpha.shape[0]
         weights = np.stack([result.weights for result in results])
         used = np.flatnonzero(alpha.getnnz(axis=0))
@@ -428,6 +428,7 @@ def _check_indices(name: str, values: np.ndarray, below: int | None = None) -> N
         raise ValueError(f"{name} contains an index out of range")
 
 
-def alphas(results: Sequence[Result], n: int) -> np.ndarray:
+def alphas(results: Sequence[Result], n: int) -> sp.csr_matrix:
     """Return the dual variables of all outputs on n examples, shape (n_outputs, n)."""
-    return np.vstack([result.alpha.reshape(-1, n) for result in results])
+    each = [sp.csr_matrix(result.alpha.reshape(-1, n)) for result in results]
+    return sp.vstack(each, format="csr")

@@ -263,7 +263,7 @@ def problems_of(
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
         posed: Formulation = model._formulation(codes, costs, norm, len(classes))
-        return posed.on_all
+        return list(posed.on_all)
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
