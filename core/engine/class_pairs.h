@@ -7,8 +7,8 @@
 // Every pair is the convex problem of solvers/subproblem.h over all of its examples, solved by
 // decomposition: working sets are selected by KKT violation until the relative duality gap is small
 // enough. The kernel rows of a working set are computed together. The part of a row inside the
-// class of its example is the same in all pairs of that class and is reused. Every worker has its
-// own rows, so that workers share no mutable state.
+// class of its example is the same in all pairs of that class. All workers share a cache of these
+// parts; models do not depend on the number of workers.
 #pragma once
 #include <memory>
 #include <span>
