@@ -174,12 +174,13 @@ Out products_at(const Products& matrices, Vector v, Ids ids, bool weighed) {
 }
 
 void bind_products(nb::module_& m) {
-  nb::class_<Products>(m, "Products", "The matrices of kernels, as what they make of vectors.")
+  nb::class_<Products>(m, "Products", "Kernel matrices as operators for matrix-vector products.")
       .def("weigh", &weigh<Products>, "weights"_a)
       .def("__matmul__", &multiply, "v"_a, "The weighted sum of the matrices times a vector.")
       .def("quadratic", &quadratic_forms_of, "v"_a, "v' K v for each matrix.")
       .def("outputs", &products_at, "v"_a, "ids"_a, "weighed"_a = false,
-           "Some rows of each matrix, or of those that have a weight, times a vector.");
+           "Rows `ids` of each matrix times a vector, (M, count); 0 for kernels without weight if "
+           "weighed.");
 }
 
 // The engine of the plain sum of all kernels (engine/sum.h).
@@ -343,7 +344,8 @@ void bind_linear(nb::module_& m) {
           [](LinearEngine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) {
             check_threads(n_jobs);
-            require(LinearEngine::serves(program, side), "LinearEngine: kernels do not multiply");
+            require(LinearEngine::serves(program, side),
+                    "LinearEngine: some kernels have no cheap products");
             new (engine)
                 LinearEngine(std::make_shared<const Program>(program), side, cache_bytes, n_jobs);
           },
@@ -488,9 +490,9 @@ void bind_mixture(nb::module_& m) {
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
       .def("combine", &combine, "ids"_a, "alpha"_a,
-           "What `quadratic` returns; the combined outputs become those of alpha.")
+           "Return `quadratic`, and set the combined outputs to those of alpha.")
       .def("quadratic_of_rows", &quadratic_forms_of_rows, "ids"_a, "rows"_a, "alpha"_a,
-           "What the first rows add to `quadratic`, each with itself and all after it.")
+           "Contribution to `quadratic` of the first rows, each with itself and all later ones.")
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
       .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
       .def("add_once", &add_once, "ids"_a, "delta"_a, "As `add`; no rows are cached.")
@@ -499,11 +501,11 @@ void bind_mixture(nb::module_& m) {
       .def("add_single_at", &add_single_at, "ids"_a, "delta"_a, "columns"_a,
            "As `add_single`, for some examples; the combined outputs of the others stay.")
       .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a, "columns"_a,
-           "The outputs of all kernels for some examples, a row for each, in single precision.")
+           "Outputs of all kernels for some examples, in single precision, (M, count).")
       .def("family", &family, "family"_a,
-           "The kernels of one shared quantity, and their values at its nodes, a row for each.")
+           "The kernels of one shared quantity, and their values at its nodes, (kernels, nodes).")
       .def("spread", &spread, "alpha"_a, "columns"_a,
-           "alpha at the nodes of each shared quantity, for some examples, a row for each.");
+           "alpha divided among the nodes of each shared quantity, (count, nodes) each.");
 }
 
 }  // namespace

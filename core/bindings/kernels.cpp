@@ -43,7 +43,7 @@ void bind_program(nb::module_& m) {
           "unit", [](Program& p, int32_t slot) { p.push(Op::Unit, slot); }, "slot"_a)
       .def(
           "multiply", [](Program& p, int32_t slot, double) { p.push(Op::Unit, slot); }, "slot"_a,
-          "most"_a, "The same with factors of any kind, at most so large.")
+          "most"_a, "Multiply by a number of each example, at most `most` in absolute value.")
       .def(
           "center", [](Program& p, int32_t slot, double total) { p.push(Op::Center, slot, total); },
           "slot"_a, "total"_a)

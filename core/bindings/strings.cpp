@@ -203,7 +203,7 @@ void bind_sequences(nb::module_& m) {
       });
   m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
   m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
-  nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences that NumPy arrays hold.")
+  nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences in NumPy arrays.")
       .def(nb::init<int64_t, std::optional<int64_t>, nb::object, int, nb::object, nb::object,
                     nb::object>(),
            "n"_a, "length"_a.none(), "data"_a, "letters"_a, "unknown"_a.none(), "lengths"_a.none(),
@@ -214,7 +214,7 @@ void bind_sequences(nb::module_& m) {
 }
 
 void bind_string_kernels(nb::module_& m) {
-  nb::class_<Source>(m, "Source", "A shared quantity with parameters of its own.");
+  nb::class_<Source>(m, "Source", "A shared quantity with parameters.");
   m.def(
       "weighted_degree",
       [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,

@@ -48,7 +48,7 @@ Out words_at(const WordTables& tables, int64_t k, int64_t p) {
 }  // namespace
 
 void bind_words(nb::module_& m) {
-  nb::class_<WordTables>(m, "WordTables", "What a sum of weighted degree kernels says of words.")
+  nb::class_<WordTables>(m, "WordTables", "Weights of words in a sum of weighted degree kernels.")
       .def(nb::new_(&word_tables), "packed"_a, "delta"_a, "weights"_a, "shifts"_a, "background"_a,
            "longest"_a, "begin"_a, "end"_a, "n_jobs"_a = 1)
       .def_static("bytes", &WordTables::bytes, "letters"_a, "longest"_a, "positions"_a)

@@ -26,7 +26,7 @@ class RowCache {
     return found->second->values.get();
   }
 
-  bool holds(int64_t i) const { return rows_.count(i) > 0; }
+  bool contains(int64_t i) const { return rows_.contains(i); }
 
   // Returns uninitialised memory for the row of example i, which the caller fills. Rows used since
   // the last `start_pass` are never evicted; returns null if nothing else can be evicted.

@@ -48,7 +48,7 @@ std::vector<int64_t> SharedRows::cached_first(IdSpan ids) const {
   std::vector<int64_t> order = all_ids(int64_t(ids.size()));
   if (gathers(int64_t(ids.size())))
     std::stable_partition(order.begin(), order.end(),
-                          [&](int64_t r) { return cache_.holds(ids[r]); });
+                          [&](int64_t r) { return cache_.contains(ids[r]); });
   return order;
 }
 

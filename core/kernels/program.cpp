@@ -71,7 +71,7 @@ void Program::end_group() {
 
 void Program::check(const Side& side) const {
   if (side.tables.size() != sources_.size() || int64_t(side.vectors.size()) < n_slots_)
-    throw std::invalid_argument("the examples do not hold what the kernels need");
+    throw std::invalid_argument("the examples lack tables or normalisations that the kernels read");
 }
 
 void Program::check(const Side& a, const Side& b) const {

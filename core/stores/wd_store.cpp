@@ -254,7 +254,7 @@ WdStore::Link WdStore::keep(Position& position, Leaf* begin, Leaf* end) const {
   return {first, uint32_t(end - begin)};
 }
 
-WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
+WdStore::Link WdStore::Position::branch_at(uint32_t place) const {
   auto before = [](const auto& item, uint32_t key) { return item.first < key; };
   return std::lower_bound(branched.begin(), branched.end(), place, before)->second;
 }

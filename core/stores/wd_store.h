@@ -73,9 +73,10 @@ class WdStore : public Store {
 
     Link below(uint32_t place) const {
       const uint32_t count = starts[place + 1] - starts[place];
-      return count <= kBucket ? Link{starts[place], count} : crowded_at(place);
+      return count <= kBucket ? Link{starts[place], count} : branch_at(place);
     }
-    Link crowded_at(uint32_t place) const;
+    // The children of an entry with more than kBucket leaves.
+    Link branch_at(uint32_t place) const;
   };
   struct Block;
   struct Reading;
