@@ -1,10 +1,12 @@
 """The empirical risk of Cox's proportional hazards model: the negative partial log-likelihood.
 
-    R(F) = sum over events i of  C_i (log sum_{j at risk at t_i} w_j exp(F_j) - F_i)
+    R(F) = sum over events i of  C_i (log sum_{j in the risk set of i} w_j exp(F_j) - F_i)
 
-Example j is at risk at time t if t_j >= t. The weights are w_j = C_j / max C, so that examples of
-cost 0 have no effect. Tied events are handled by Breslow's or by Efron's approximation. R does not
-change when a constant is added to F: there is no intercept, and the alphas add up to 0.
+(Cox, 1972). The risk set of i contains the examples j with t_j >= t_i. The weights are
+w_j = C_j / max C, so that examples of cost 0 have no effect. Of d tied events, Breslow's
+approximation (1974) uses the same risk set for all. Efron's (1977) subtracts l / d times the sum of
+these events from the risk set sum of the l-th one, l = 0, ..., d - 1. R does not change when a
+constant is added to F: there is no intercept, and the alphas add up to 0.
 
 R is not a sum over the examples, but once the times are sorted, its gradient and Hessian follow
 from sums over risk sets in O(n). Its conjugate takes O(n), too. For the dual point
@@ -188,7 +190,11 @@ class CoxRisk(JointRisk):
         return np.asarray(at_risk[each] + np.log1p(-removed))
 
     def response(self, F: np.ndarray) -> Response:
-        """Return the dual point of outputs F, shape (n,), and the Hessian there."""
+        """Return the dual point of outputs F, shape (n,), and the Hessian there.
+
+        With the cumulative hazard H(t), Breslow's estimate from costs and risk set sums, alpha_i is
+        C_i event_i - w_i exp(F_i) H(t_i): the martingale residual of example i.
+        """
         times, log_at_risk = self.times, self._log_at_risk(F)
         each = times.block[times.happened]
         costs, kept = self._costs[each], 1.0 - times.removed
