@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
-.PHONY: demo check test test-all test-oldest docs docs-quick bench bench-page bench-defaults bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
+.PHONY: demo check test test-all test-oldest docs docs-quick bench bench-page bench-defaults bench-survival bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
 	sanitize-threads fuzz faults coverage cross cross-windows dist papers trace clean
 
 $(BIN)/python:
@@ -97,6 +97,10 @@ bench-page: $(VENV)/installed
 # The tables and the chart of docs/defaults.md, measured anew.
 bench-defaults: $(VENV)/installed
 	$(BIN)/python -m benchmarks.defaults_page --run
+
+# The tables of docs/survival.md, measured anew, with scikit-survival in the environment; a run that was stopped continues.
+bench-survival: $(VENV)/installed
+	$(BIN)/python -m benchmarks.survival_page --run
 
 # This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"]. LIMIT=1.1
 # names what takes more than 1.1 times as long, and fails. SIZES= takes the sizes of the tables themselves, and hours.
