@@ -150,8 +150,7 @@ class Cluster:
         """Return the number of threads of each worker, by its address."""
 
         async def query() -> dict[str, int]:
-            workers: dict[str, int] = await self.client.scheduler.ncores()
-            return workers
+            return await self.client.scheduler.ncores()
 
         future, started = asyncio.run_coroutine_threadsafe(query(), self._loop), time.monotonic()
         limit = max(RESPONSE_SECONDS, RESPONSE_FACTOR * self._slowest)

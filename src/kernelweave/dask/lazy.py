@@ -39,8 +39,7 @@ def apply(model: Any, name: str, part: Any, shape: tuple[int, ...], dtype: Any) 
     """Return the result of a method of a model for a partition, which may be empty."""
     if len(part) == 0:
         return np.empty((0, *shape), dtype=dtype)
-    found: np.ndarray = getattr(model, name)(part)
-    return found
+    return getattr(model, name)(part)
 
 
 def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], object]:

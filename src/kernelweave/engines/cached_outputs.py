@@ -34,8 +34,7 @@ class CachedOutputs(Engine):
         return self._outputs[:, idx]
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        combined: np.ndarray = theta @ self._outputs
-        return combined
+        return theta @ self._outputs
 
     def quadratic(self) -> np.ndarray:
         return self._outputs @ self._alpha

@@ -127,12 +127,10 @@ class DenseEngine(CachedOutputs):
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._has_product:
-            product: np.ndarray = theta[0] * (self._product @ v)
-            return product
+            return theta[0] * (self._product @ v)
         if not self._multiplies:
             raise self._cannot("multiply with its kernel matrix cheaply")
-        summed: np.ndarray = theta @ self._core.multiply(v)
-        return summed
+        return theta @ self._core.multiply(v)
 
     @property
     def _has_product(self) -> bool:

@@ -125,8 +125,7 @@ class LinearEngine(Engine):
         if not each:
             return self._products @ v
         every = self._products.outputs(v, np.arange(self.n), weighed=True)
-        weighed: np.ndarray = every[theta != 0]
-        return weighed
+        return every[theta != 0]
 
     def _know(self, wanted: np.ndarray) -> None:
         """Compute and cache outputs of kernels, a mask of shape (M,), unless they are cached."""
@@ -187,8 +186,7 @@ class LinearEngine(Engine):
     def _combine(self, theta: np.ndarray) -> np.ndarray:
         """Return the combined outputs, shape (n,), from cached outputs or from scratch."""
         if self._known.all() or (self._separates and self._core.has_products):
-            weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
-            return weighted
+            return theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
         self.accumulated_update[:] = np.abs(self._alpha)
         return self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
 

@@ -35,5 +35,4 @@ class QuadraticModelEngine(CachedOutputs):
         self._values[0] = self._first + self._matrix @ (self._alpha - self._start)
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
-        product: np.ndarray = theta[0] * (self._matrix @ v)
-        return product
+        return theta[0] * (self._matrix @ v)

@@ -40,8 +40,7 @@ class LowRankModel:
 
     def __matmul__(self, v: np.ndarray) -> np.ndarray:
         """Return its product with a vector, shape (n,)."""
-        product: np.ndarray = self.sigma * v + (self.U @ v) @ self.U
-        return product
+        return self.sigma * v + (self.U @ v) @ self.U
 
 
 class RecordedProducts:

@@ -121,8 +121,7 @@ class Shard:
         """
         with single_threaded_blas():
             if not self.kernels.family:
-                row: np.ndarray = self._decide(expansion, theta[None])[0]
-                return row
+                return self._decide(expansion, theta[None])[0]
             engine = self._engine(expansion)
             engine.single_precision = single and engine.has_single_precision
             return engine.combined(theta)[expansion.examples.n :].copy()
@@ -167,8 +166,7 @@ class Shard:
             )
             for first, last in slices
         ]
-        total: np.ndarray = np.sum(parts, axis=0)
-        return total
+        return np.sum(parts, axis=0)
 
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""

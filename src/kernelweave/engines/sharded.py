@@ -91,8 +91,7 @@ class ShardedEngine(Engine):
             return np.zeros(self.n_kernels)
         if self.n_kernels == 1 and not self._single:  # solvers need its outputs in any case
             theta = self._theta if self._theta[0] > 0 else np.ones(1)
-            norms: np.ndarray = self._alpha @ self.combined(theta) / theta
-            return norms
+            return self._alpha @ self.combined(theta) / theta
         if len(support) > MANY_SUPPORT_VECTORS and not self._local.linear:
             return self._remote_quadratic(support)
         engine = self._local.engine(self._fetch(support))
@@ -110,8 +109,7 @@ class ShardedEngine(Engine):
         rows = list(pairwise(ends))
         each = [([rows[k], rows[-1 - k]],) for k in range(count)]
         expansion = Expansion(self._fetch(support), self._alpha[support])
-        norms: np.ndarray = np.sum(self._shards.call(Shard.block_norms, (expansion,), each), axis=0)
-        return norms
+        return np.sum(self._shards.call(Shard.block_norms, (expansion,), each), axis=0)
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n); they are not cached."""
@@ -139,8 +137,7 @@ class ShardedEngine(Engine):
 
     @cached_property
     def largest_values(self) -> np.ndarray:
-        largest: np.ndarray = np.max(self._shards.call(Shard.largest_values), axis=0)
-        return largest
+        return np.max(self._shards.call(Shard.largest_values), axis=0)
 
     def _fetch(self, idx: np.ndarray) -> Examples:
         """Return the examples at given indices, encoded for all kernels."""

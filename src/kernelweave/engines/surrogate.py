@@ -86,13 +86,11 @@ class SurrogateMatrix:
 
 
 def _symmetric(matrix: np.ndarray) -> np.ndarray:
-    symmetric: np.ndarray = 0.5 * (matrix + matrix.T)
-    return symmetric
+    return 0.5 * (matrix + matrix.T)
 
 
 def _root(Q: np.ndarray, KQ: np.ndarray) -> np.ndarray:
     """Return R, shape (r, n), with R' R = K Q (Q' K Q)^+ Q' K."""
     values, vectors = np.linalg.eigh(_symmetric(Q @ KQ.T))
     positive = values > RANK_TOLERANCE * max(values[-1], 0.0)
-    root: np.ndarray = (vectors[:, positive] / np.sqrt(values[positive])).T @ KQ
-    return root
+    return (vectors[:, positive] / np.sqrt(values[positive])).T @ KQ

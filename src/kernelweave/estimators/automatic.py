@@ -206,8 +206,7 @@ def errors(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
         wrong = values.argmax(axis=-2) != targets.argmax(axis=0)
     else:
         wrong = (targets * values <= 0).mean(axis=-2)
-    found: np.ndarray = wrong + TIE_BREAK * hinge
-    return found
+    return wrong + TIE_BREAK * hinge
 
 
 def squares(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
@@ -220,5 +219,4 @@ def squares(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """
     variances = targets.var(axis=1)
     scale = np.where(variances > 0, variances, 1.0)[:, None]
-    found: np.ndarray = ((values - targets) ** 2 / scale).mean(axis=-2)
-    return found
+    return ((values - targets) ** 2 / scale).mean(axis=-2)

@@ -226,8 +226,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                 "predict_proba"
             )
         limit = threshold(self.conformity_, checked_alpha(alpha))
-        sets: np.ndarray = 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
-        return sets
+        return 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
 
     def _after_fit(self, solved: Solved) -> None:
         """Fit calibrators and conformity scores to decision values of held-out examples."""

@@ -24,8 +24,7 @@ def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:
         return np.full(scores.shape[:-1], np.inf)
     if rank < 1:
         return np.full(scores.shape[:-1], -np.inf)
-    found: np.ndarray = np.sort(scores, axis=-1)[..., rank - 1]
-    return found
+    return np.sort(scores, axis=-1)[..., rank - 1]
 
 
 def checked_alpha(alpha: float) -> float:
@@ -46,5 +45,4 @@ def class_scores(probabilities: np.ndarray, codes: np.ndarray) -> np.ndarray:
     probabilities : shape (n, classes).
     codes : number of the true class, shape (n,).
     """
-    scores: np.ndarray = 1.0 - probabilities[np.arange(len(codes)), codes]
-    return scores
+    return 1.0 - probabilities[np.arange(len(codes)), codes]

@@ -119,8 +119,7 @@ def _covariances(
     if model.coef.size == 0:
         return np.zeros(model.weights.shape[1])
     added = model.contributions_of(held_out, thread_count(n_jobs))[:, 0]
-    found: np.ndarray = (responses - responses.mean()) @ added / held_out.n
-    return found
+    return (responses - responses.mean()) @ added / held_out.n
 
 
 def warn_of_inflated(names: Sequence[str], shares: np.ndarray, held_out: np.ndarray) -> None:

@@ -86,14 +86,12 @@ class WidthProblem:
 
     def _with_widths(self, kernel: Any, columns: np.ndarray, widths: np.ndarray) -> Kernel:
         if not self.ard:
-            single: Kernel = replace(kernel, gamma=float(widths[0]))
-            return single
+            return replace(kernel, gamma=float(widths[0]))
         product: Any = None
         for column, width in zip(columns.tolist(), widths.tolist(), strict=True):
             factor = RBF(width, columns=[column])
             product = factor if product is None else product * factor
-        named: Kernel = product.named(kernel.name or "RBF, a width per column")
-        return named
+        return product.named(kernel.name or "RBF, a width per column")
 
     def fit(self, gammas: np.ndarray, tol: float | None = None) -> Any:
         """Return the fitted estimator at these widths."""
@@ -147,15 +145,13 @@ def scaled_slopes(Z: np.ndarray, alpha: np.ndarray, variance: bool) -> np.ndarra
         shares = np.full(len(Z), 1 / len(Z))
         size = 1 - shares @ K @ shares
         changes = -_slopes(Z, K, shares)
-        found: np.ndarray = slopes / size - (alpha @ K @ alpha) * changes / size**2
-        return found
+        return slopes / size - (alpha @ K @ alpha) * changes / size**2
 
 
 def _slopes(Z: np.ndarray, K: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Return -sum_ab v_a v_b K_ab (Z_aj - Z_bj)^2 for each column j."""
     weighted = v[:, None] * K * v
-    slopes: np.ndarray = 2 * (Z * (weighted @ Z)).sum(axis=0) - 2 * weighted.sum(axis=1) @ Z**2
-    return slopes
+    return 2 * (Z * (weighted @ Z)).sum(axis=0) - 2 * weighted.sum(axis=1) @ Z**2
 
 
 def _decides(widths: Any) -> bool:
@@ -286,8 +282,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        predicted: np.ndarray = self._fitted.predict(X)
-        return predicted
+        return self._fitted.predict(X)
 
     @available_if(_decides)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Data) -> np.ndarray:
@@ -301,8 +296,7 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
-        values: np.ndarray = self._fitted.decision_function(X)
-        return values
+        return self._fitted.decision_function(X)
 
     def score(self, X: Data, y: object) -> float:
         """Return the score of the fitted estimator: accuracy, or R^2.
@@ -321,14 +315,12 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
     @property
     def weights_(self) -> np.ndarray:
         """Kernel weights, shape (M,)."""
-        weights: np.ndarray = self._fitted.weights_
-        return weights
+        return self._fitted.weights_
 
     @property
     def classes_(self) -> np.ndarray:
         """The classes."""
-        classes: np.ndarray = self._fitted.classes_
-        return classes
+        return self._fitted.classes_
 
     @property
     def _fitted(self) -> Any:

@@ -73,10 +73,8 @@ def rows_differ(X: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return whether row first[i] of X differs from row second[i], shape (len(first),)."""
     different = X[first] != X[second]
     if sp.issparse(X):
-        rows: np.ndarray = np.diff(different.tocsr().indptr) > 0
-        return rows
-    unequal: np.ndarray = different.any(axis=1)
-    return unequal
+        return np.diff(different.tocsr().indptr) > 0
+    return different.any(axis=1)
 
 
 def content(X: Any, i: int) -> bytes:
@@ -86,8 +84,7 @@ def content(X: Any, i: int) -> bytes:
     row = X[[i]].tocsr()
     row.sum_duplicates()
     row.eliminate_zeros()
-    packed: bytes = row.indices.astype(np.int64).tobytes() + row.data.tobytes()
-    return packed
+    return row.indices.astype(np.int64).tobytes() + row.data.tobytes()
 
 
 @dataclass(frozen=True, eq=False)

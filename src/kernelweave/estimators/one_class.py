@@ -124,8 +124,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         -------
         ndarray of shape (n,)
         """
-        values: np.ndarray = self._decide(X)[:, 0]
-        return values
+        return self._decide(X)[:, 0]
 
     def score_samples(self, X: Data) -> np.ndarray:
         """Return the decision values plus `offset_`.
@@ -138,8 +137,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         -------
         ndarray of shape (n,)
         """
-        scores: np.ndarray = self.decision_function(X) + self.offset_
-        return scores
+        return self.decision_function(X) + self.offset_
 
     def predict(self, X: Data) -> np.ndarray:
         """Return +1 for inliers and -1 for outliers.

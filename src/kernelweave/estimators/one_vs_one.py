@@ -174,5 +174,4 @@ def class_scores(values: np.ndarray, n_classes: int) -> np.ndarray:
     wins = (values >= 0).astype(float)
     votes = wins @ first + (1.0 - wins) @ second
     sums = values @ (first - second)
-    scores: np.ndarray = votes + sums / (3.0 * (np.abs(sums) + 1.0))
-    return scores
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))

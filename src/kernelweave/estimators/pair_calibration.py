@@ -116,5 +116,4 @@ def _coupled(probabilities: np.ndarray, K: int) -> np.ndarray:
     target = np.zeros((n, K + 1, 1))
     target[:, K] = 1.0
     p = np.maximum(np.linalg.solve(system, target)[:, :K, 0], 0.0)
-    shares: np.ndarray = p / p.sum(axis=1, keepdims=True)
-    return shares
+    return p / p.sum(axis=1, keepdims=True)

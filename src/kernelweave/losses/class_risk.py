@@ -68,8 +68,7 @@ class ClassRisk(Risk):
     @cached_property
     def costs(self) -> np.ndarray:
         """Cost of each example, shape (n,)."""
-        costs: np.ndarray = self.table(self.C)[0]
-        return costs
+        return self.table(self.C)[0]
 
     @cached_property
     def class_costs(self) -> np.ndarray:

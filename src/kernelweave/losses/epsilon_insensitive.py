@@ -42,8 +42,7 @@ class EpsilonInsensitive(Loss):
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.maximum(0.0, np.abs(y - f) - self.epsilon)
-        return value
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(-C, C, lin=-y, eps=self.epsilon)

@@ -31,8 +31,7 @@ class Hinge(Loss):
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.maximum(0.0, 1.0 - y * f)
-        return value
+        return np.maximum(0.0, 1.0 - y * f)
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(*signed_box(y, C), lin=-y)

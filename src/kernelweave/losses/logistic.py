@@ -33,8 +33,7 @@ class Logistic(Loss):
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.logaddexp(0.0, -y * f)
-        return value
+        return np.logaddexp(0.0, -y * f)
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and second derivatives of V in f.

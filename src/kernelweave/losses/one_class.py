@@ -33,8 +33,7 @@ class OneClass(Loss):
     kind: ClassVar[str] = "one-class"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.maximum(0.0, -f)
-        return value
+        return np.maximum(0.0, -f)
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(np.zeros_like(C), C)

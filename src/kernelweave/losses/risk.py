@@ -220,8 +220,7 @@ class Risk:
             return np.asarray(0.5 * (term.lo + term.hi))
         if self.tau == 0:
             return _balanced(term.lo, term.hi)
-        alpha: np.ndarray = np.minimum(self.tau / term.hi.sum() * term.hi, term.hi)
-        return alpha
+        return np.minimum(self.tau / term.hi.sum() * term.hi, term.hi)
 
     @property
     def has_intercept(self) -> bool:
@@ -356,5 +355,4 @@ def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     less = 0.5 * min(above, below)
     if less == 0:  # all bounds of one sign are 0: only alpha = 0 has sum 0
         return np.zeros_like(lo)
-    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
-    return alpha
+    return np.where(hi > 0, hi * (less / above), lo * (less / below))

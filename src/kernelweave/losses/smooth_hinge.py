@@ -47,8 +47,7 @@ class SmoothHinge(Loss):
             raise ValueError(f"sigma must be a positive finite number, got {self.sigma!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
-        return value
+        return np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and second derivatives of V in f.

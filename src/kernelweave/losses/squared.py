@@ -30,8 +30,7 @@ class Squared(Loss):
     kind: ClassVar[str] = "regressor"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = (y - f) ** 2
-        return value
+        return (y - f) ** 2
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         width = np.where(C > 0, np.inf, 0.0)
@@ -53,5 +52,4 @@ def half_inverse(C: np.ndarray) -> np.ndarray:
     -------
     array of shape (n,)
     """
-    inverse: np.ndarray = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
-    return inverse
+    return np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)

@@ -33,8 +33,7 @@ class SquaredHinge(Loss):
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        value: np.ndarray = np.maximum(0.0, 1.0 - y * f) ** 2
-        return value
+        return np.maximum(0.0, 1.0 - y * f) ** 2
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and second derivatives of V in f.

@@ -167,8 +167,7 @@ class Model:
         """Signed dual coefficients of the training examples `support`, (n_outputs, n_support)."""
         if self.merged_into is None or self.fractions is None:
             return self.coef
-        expanded: np.ndarray = self.coef[:, self.merged_into] * self.fractions
-        return expanded
+        return self.coef[:, self.merged_into] * self.fractions
 
     def decide(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples.
@@ -212,8 +211,7 @@ class Model:
         n_jobs : int
             Number of threads.
         """
-        values: np.ndarray = self._decision.decide(new.side, n_jobs).T + self.intercept
-        return values
+        return self._decision.decide(new.side, n_jobs).T + self.intercept
 
     @property
     def _mean_contributions(self) -> np.ndarray:
@@ -364,8 +362,7 @@ class Model:
             return values
         factors = np.where(absent, 0.0, self._factors(absent, extrapolate)).T[:, None]
         means = self._mean_contributions
-        with_means: np.ndarray = factors * (values - means) + means
-        return with_means
+        return factors * (values - means) + means
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return the contribution of each kernel to the decision values of prepared examples.

@@ -122,8 +122,7 @@ def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Pr
 
 def _costs(problem: Problem) -> np.ndarray:
     """Return the cost of each example, shape (n,), which all outputs share."""
-    costs: np.ndarray = problem.C.reshape(problem.n_outputs, -1)[0]
-    return costs
+    return problem.C.reshape(problem.n_outputs, -1)[0]
 
 
 def _alpha(model: Model, merged: MergedExamples | None, n: int) -> np.ndarray:
@@ -145,8 +144,7 @@ def _targets(model: MKLEstimator, X: Data, y: object) -> np.ndarray:
     if getattr(model, "multilabel_", False):
         return one_number(model._label_problems(X, y, None)[1])
     if is_classifier(model):
-        codes: np.ndarray = model._labels(X, y)[1]
-        return codes
+        return model._labels(X, y)[1]
     return one_number(check_targets(model, X, y, numeric=True, several=True).astype(float))
 
 

@@ -130,8 +130,7 @@ def sum_of_views(values: np.ndarray, views: Sequence[str]) -> np.ndarray:
     """Return values per kernel, shape (..., M), summed over the kernels of each view."""
     numbers = view_numbers(views)
     belongs = np.equal.outer(numbers, np.arange(numbers.max() + 1)).astype(float)
-    summed: np.ndarray = values @ belongs
-    return summed
+    return values @ belongs
 
 
 def view_numbers(views: Sequence[str]) -> np.ndarray:

@@ -252,8 +252,7 @@ def problems_of(
     """Return the problem of each output, or one of all outputs."""
     norm = model._used_norm
     if getattr(model, "multilabel_", False):
-        each: list[Problem] = model._label_problems(X, y, sample_weight)[0]
-        return each
+        return model._label_problems(X, y, sample_weight)[0]
     if is_classifier(model):
         classes, codes = model._labels(X, y)
         if not np.array_equal(classes, model.classes_):
@@ -268,8 +267,7 @@ def problems_of(
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
         costs = np.multiply.outer(_C(model), costs)
-        single: list[Problem] = model._problems(y, costs, norm, model.epsilon_)
-        return single
+        return model._problems(y, costs, norm, model.epsilon_)
     if isinstance(model, BaseSurvival):
         return [model._problem(X, y, sample_weight, _C(model), norm)]
     return [model._problem(X, sample_weight)]

@@ -139,5 +139,4 @@ def held_out_shares(covariances: np.ndarray) -> np.ndarray:
 def shares_of(sizes: np.ndarray) -> np.ndarray:
     """Return sizes, shape (n_outputs, k), divided by their sum over the k kernels."""
     totals = sizes.sum(axis=1, keepdims=True)
-    shares: np.ndarray = sizes / np.where(totals > 0, totals, 1.0)
-    return shares
+    return sizes / np.where(totals > 0, totals, 1.0)

@@ -311,8 +311,7 @@ class Norm(ABC):
 
 def clip(s: np.ndarray) -> np.ndarray:
     """Return s, shape (M,), with negative entries (rounding errors) set to 0."""
-    clipped: np.ndarray = np.maximum(s, 0.0)
-    return clipped
+    return np.maximum(s, 0.0)
 
 
 def same_length(name: str, have: int, want: int) -> None:

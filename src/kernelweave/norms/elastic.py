@@ -143,10 +143,8 @@ class Elastic(Norm):
     def _weights(self, eta: np.ndarray) -> np.ndarray:
         """Return the weights of norm 1, shape (M,), for shares proportional to eta >= 0."""
         eta = eta / eta.sum()
-        theta: np.ndarray = eta / (self.mix + (1 - self.mix) * eta)
-        return theta
+        return eta / (self.mix + (1 - self.mix) * eta)
 
     def _shares(self, theta: np.ndarray) -> np.ndarray:
         """Return the shares eta, shape (M,), that correspond to feasible weights (see Notes)."""
-        shares: np.ndarray = self.mix * theta / (1 - (1 - self.mix) * theta)
-        return shares
+        return self.mix * theta / (1 - (1 - self.mix) * theta)

@@ -108,8 +108,7 @@ class Elliptic(Norm):
             upper = self._factor.T
             u = nnls(upper, -upper @ s, maxiter=NNLS_ITERATIONS * len(s))[0]
             theta = np.where(u > 0, 0.0, clip(self.E @ (s + u)))
-        scaled: np.ndarray = theta / self.value(theta)
-        return scaled
+        return theta / self.value(theta)
 
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         size = theta**2 * clip(s)
@@ -135,8 +134,7 @@ class Elliptic(Norm):
         return float(0.5 * theta @ slope) - 1.0, slope
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        hessian: np.ndarray = 2.0 * self._inverse[chosen][:, chosen]
-        return hessian
+        return 2.0 * self._inverse[chosen][:, chosen]
 
     @cached_property
     def _factor(self) -> np.ndarray:
@@ -146,14 +144,12 @@ class Elliptic(Norm):
     @cached_property
     def _root(self) -> np.ndarray:
         """The inverse of the Cholesky factor."""
-        root: np.ndarray = solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
-        return root
+        return solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
 
     @cached_property
     def _inverse(self) -> np.ndarray:
         """The inverse of E."""
-        inverse: np.ndarray = self._root.T @ self._root
-        return inverse
+        return self._root.T @ self._root
 
 
 @formerly("Elliptic", Elliptic)

@@ -110,8 +110,7 @@ class Lp(Norm):
             return theta
         new = (size / size.max()) ** (2 / (self.p + 1))
         new = np.maximum(new / self.value(new), LEAST_FACTOR * theta)
-        scaled: np.ndarray = new / self.value(new)
-        return scaled
+        return new / self.value(new)
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return sum_m weights_m theta_m^p - 1 and its gradient; requires p < inf.

@@ -141,8 +141,7 @@ class SumOfNorms(Norm):
         u = theta[chosen] / size
         slope = u ** (self.p - 1)
         bend = np.diag(u ** (self.p - 2)) - np.outer(slope, slope)
-        hessian: np.ndarray = (1 - self.mix) * (self.p - 1) / size * bend
-        return hessian
+        return (1 - self.mix) * (self.p - 1) / size * bend
 
     def ball_in_logarithms(
         self, theta: np.ndarray, chosen: np.ndarray
@@ -155,8 +154,7 @@ class SumOfNorms(Norm):
 
     def _scaled(self, theta: np.ndarray) -> np.ndarray:
         """Return theta / ||theta||, shape (M,)."""
-        scaled: np.ndarray = theta / self.value(theta)
-        return scaled
+        return theta / self.value(theta)
 
     def _positive_root(self, right: np.ndarray) -> np.ndarray:
         """Return u >= 0 with mix u^2 + (1 - mix) u^(p + 1) = right, elementwise."""

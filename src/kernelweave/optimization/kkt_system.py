@@ -73,8 +73,7 @@ class KKTSystem:
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         """Return (K + diag(d))^-1 right."""
-        solution: np.ndarray = dpotrs(self._factor, right, lower=1)[0]
-        return solution
+        return dpotrs(self._factor, right, lower=1)[0]
 
 
 def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:

@@ -97,5 +97,4 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     if norm.is_sparse or weights.all():
         return weights
     weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
-    scaled: np.ndarray = weights / norm.value(weights)
-    return scaled
+    return weights / norm.value(weights)

@@ -273,20 +273,17 @@ def _of_outputs(
     squares = sums(update**2) * error**2 + sums((update * error) ** 2)
     sizes = sums(update) * size + sums(update * size)
     growth = (1 + np.sqrt(sums((update != 0).astype(float)))) * UNIT
-    errors: np.ndarray = SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
-    return errors
+    return SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Numbers:
     """Return the bound of a sum of independent errors, over all axes or some."""
-    bound: Numbers = np.sqrt(np.sum(errors**2, axis=axis))
-    return bound
+    return np.sqrt(np.sum(errors**2, axis=axis))
 
 
 def _sums(values: np.ndarray) -> np.ndarray:
     """Return sums over the examples, shape (..., 1)."""
-    sums: np.ndarray = values.sum(axis=-1, keepdims=True)
-    return sums
+    return values.sum(axis=-1, keepdims=True)
 
 
 def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
@@ -314,8 +311,7 @@ def _nearest(table: Dense | Sparse) -> Numbers:
     """
     if isinstance(table, Sparse) or len(table.values) * table.values.size > MOST_DIFFERENCES:
         return 0.0
-    nearest: np.ndarray = cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
-    return nearest
+    return cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
 
 
 def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
@@ -392,8 +388,7 @@ def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
 
 def _largest(bound: Numbers) -> np.ndarray:
     """Return the largest bound of any example, shape (k, 1) or (1,)."""
-    largest: np.ndarray = np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
-    return largest
+    return np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
 
 
 def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:

@@ -238,8 +238,7 @@ class Archive:
         for part in (start, header, raw):
             digest.update(part)
         self._compare(member, digest)
-        array: np.ndarray = raw.view(dtype).reshape(shape, order=order)
-        return array
+        return raw.view(dtype).reshape(shape, order=order)
 
     def _compare(self, member: str, digest: Any) -> None:
         if self._sums and self._sums.get(member) != digest.hexdigest():

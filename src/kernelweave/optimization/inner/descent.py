@@ -104,8 +104,7 @@ class Descent:
     def gradient(self) -> np.ndarray:
         """Return the gradient of the smooth part of the objective, shape (n,)."""
         term, alpha = self.problem.term, self.engine.alpha
-        gradient: np.ndarray = self.engine.combined(self.weights) + term.lin + term.curv * alpha
-        return gradient
+        return self.engine.combined(self.weights) + term.lin + term.curv * alpha
 
     def kink_slope(self, move: np.ndarray, t: float = 0.0) -> float:
         """Return the right derivative of eps' |alpha + t move| in t; move has shape (n,)."""
@@ -123,8 +122,7 @@ class Descent:
         term, alpha = self.problem.term, self.engine.alpha
         kinks = step * term.eps
         nearest = project(alpha + change, term.lo, term.hi, self.problem.tau, kinks)
-        move: np.ndarray = nearest - alpha
-        return move
+        return nearest - alpha
 
     @property
     def at_kinks(self) -> bool:
@@ -323,8 +321,7 @@ def project(
         moved = point + shift
         if np.any(kinks):
             moved = np.sign(moved) * np.maximum(np.abs(moved) - kinks, 0.0)
-        alpha: np.ndarray = np.clip(moved, lo, hi)
-        return alpha
+        return np.clip(moved, lo, hi)
 
     if total is None:
         return shifted(0.0)

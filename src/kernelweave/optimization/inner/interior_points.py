@@ -94,8 +94,7 @@ class _Path:
     def _residual(self) -> np.ndarray:
         """Return the gradient of the objective, (k,), without the multipliers of the bounds."""
         F = self.problem.after(self._alpha(self.y)).F
-        residual: np.ndarray = self.lin + self.curv * self.y + self._gradient(F + self.bias)
-        return residual
+        return self.lin + self.curv * self.y + self._gradient(F + self.bias)
 
     def rounded_alpha(self) -> np.ndarray:
         """Return alpha, (q,), with variables moved to a bound if its multiplier exceeds its slack.

@@ -110,5 +110,4 @@ class NystroemMatrix:
         """Return the product with a vector, shape (n,), or k of them, shape (n, k)."""
         sums = (self.columns @ v.astype(np.float32)).astype(float)
         inside = cho_solve(self.factor, sums, overwrite_b=True, check_finite=False)
-        product: np.ndarray = self.sigma * v + self.columns.T @ inside.astype(np.float32)
-        return product
+        return self.sigma * v + self.columns.T @ inside.astype(np.float32)

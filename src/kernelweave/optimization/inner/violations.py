@@ -83,21 +83,16 @@ class Violations:
     def stay_bounded(self, slack: float) -> np.ndarray:
         """Return a mask of bounded examples that stay bounded if outputs change by `slack`."""
         low, high = np.isneginf(self.down), np.isposinf(self.up)
-        stay: np.ndarray = (low & (self.up > self.middle + slack)) | (
-            high & (self.down < self.middle - slack)
-        )
-        return stay
+        return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
 
     def excess(self, idx: np.ndarray) -> np.ndarray:
         """Return the violation of some examples relative to `middle`; negative if there is none."""
-        excess: np.ndarray = np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
-        return excess
+        return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 
 def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
     """Return a mask of the free examples among idx: alpha is strictly between its bounds."""
-    inside: np.ndarray = (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
-    return inside
+    return (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
 
 
 def every_kth(y: np.ndarray, k: int) -> np.ndarray:

@@ -63,8 +63,7 @@ class Moments:
         """Return the Frobenius products of the centred kernels, shape (M, M)."""
         n, totals = self.sums.shape[1], self.sums.sum(axis=1)
         products = 2.0 / n * self.sums @ self.sums.T - np.outer(totals, totals) / n**2
-        centered: np.ndarray = self.gram - products
-        return centered
+        return self.gram - products
 
 
 def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
@@ -78,8 +77,7 @@ def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     """
     target = target_products(engine, y)
     norms = np.sqrt(np.diag(Moments.of(engine).gram))
-    weights: np.ndarray = np.maximum(target, 0.0) / np.where(norms > 0, norms, np.inf)
-    return weights
+    return np.maximum(target, 0.0) / np.where(norms > 0, norms, np.inf)
 
 
 def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
@@ -101,8 +99,7 @@ def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(Moments.of(engine).centered())
     known = values > ROUNDING * max(values[-1], np.finfo(float).tiny)
     root = np.sqrt(values[known])
-    weights: np.ndarray = nnls((vectors[:, known] * root).T, vectors[:, known].T @ target / root)[0]
-    return weights
+    return nnls((vectors[:, known] * root).T, vectors[:, known].T @ target / root)[0]
 
 
 def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:

@@ -228,8 +228,7 @@ class ConeProgram:
         P = sp.csc_matrix(sp.diags_array(np.concatenate(self.quadratic)))
         q, b = np.concatenate(self.linear), np.concatenate(self.right)
         solver = self.clarabel.DefaultSolver(P, q, self._matrix(), b, self.cones, own)
-        solution: Solution = solver.solve()
-        return solution
+        return solver.solve()
 
     def _matrix(self) -> sp.csc_matrix:
         """Return the matrix A of the constraints."""

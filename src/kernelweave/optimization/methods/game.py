@@ -116,8 +116,7 @@ class Game:
     @cached_property
     def _diagonal(self) -> np.ndarray:
         """Diagonals of all G_m, shape (M, n); not needed with scaling="value"."""
-        diagonal: np.ndarray = self.engine.diagonal() / self.cost[:, None] + self.ridge
-        return diagonal
+        return self.engine.diagonal() / self.cost[:, None] + self.ridge
 
     @cached_property
     def largest(self) -> float:

@@ -71,8 +71,7 @@ def best_weights(
     if solution.status != 0:
         return None
     theta = solution.x[: len(g)]
-    scaled: np.ndarray = theta / (costs @ theta)
-    return scaled
+    return theta / (costs @ theta)
 
 
 def _rows(g: np.ndarray, sign: float) -> np.ndarray:

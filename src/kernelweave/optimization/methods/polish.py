@@ -86,8 +86,7 @@ def _bounded_and_free(
 def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     """Return the derivatives of the dual terms, shape (n,)."""
     term = problem.term
-    slope: np.ndarray = term.lin + term.curv * alpha + term.eps * np.sign(alpha)
-    return slope
+    return term.lin + term.curv * alpha + term.eps * np.sign(alpha)
 
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -135,5 +134,4 @@ def _step(
 
 def _solved(matrix: np.ndarray, residual: np.ndarray) -> np.ndarray:
     """Return the Newton step of minimum norm; duplicate kernels make the matrix singular."""
-    step: np.ndarray = -np.linalg.lstsq(matrix, residual, rcond=SINGULAR)[0]
-    return step
+    return -np.linalg.lstsq(matrix, residual, rcond=SINGULAR)[0]

@@ -196,8 +196,7 @@ def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
     if norm.is_sparse:
         theta[theta < NEAR * theta.max()] = 0.0
-    scaled: np.ndarray = theta / norm.value(theta)
-    return scaled
+    return theta / norm.value(theta)
 
 
 def feasible(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -245,5 +244,4 @@ def _clarabel() -> ModuleType:
         raise ImportError(
             "solver='qcqp' needs the package clarabel: pip install 'kernelweave[conic]'"
         ) from None
-    found: ModuleType = clarabel
-    return found
+    return clarabel

@@ -49,8 +49,7 @@ def at_spaced_ranks(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
     The kernels of the first ranks alone would often be near-duplicates of each other.
     """
     ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
-    chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
-    return chosen
+    return kernels[np.argsort(-height)[ranks[: len(kernels)]]]
 
 
 @dataclass(frozen=True)
@@ -183,8 +182,7 @@ class SiftedKernels:
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spaced since neighbours are often similar."""
-    chosen: np.ndarray = kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
-    return chosen
+    return kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
 
 
 def first_guess(

@@ -281,5 +281,4 @@ def smoothed(mu: np.ndarray, kappa: np.ndarray | float, d: float) -> np.ndarray:
     weights = inverse[order]
     gammas = d * np.cumsum(weights * mu[order]) / (1.0 + d**2 * np.cumsum(weights))
     gamma = gammas.max()  # the maximum over k is attained at the number of kernels with weight
-    slope: np.ndarray = np.maximum(0.0, mu - d * gamma) / kappa**2
-    return slope
+    return np.maximum(0.0, mu - d * gamma) / kappa**2

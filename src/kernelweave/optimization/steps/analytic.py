@@ -98,8 +98,7 @@ class AnalyticSteps:
         largest = np.log(self.tuning.largest_ratio)
         length = np.clip(self._factor * step, -largest, largest)
         far = np.where(moves, before * np.exp(length), theta)
-        longer: np.ndarray = far / self.norm.value(far)
-        return longer
+        return far / self.norm.value(far)
 
     def _change(self, step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
         """Return the change of the over-relaxation factor, from the angle between two steps."""

@@ -124,10 +124,7 @@ class LinearProgram:
     def solve(self) -> np.ndarray:
         """Return the optimal weights, shape (M,)."""
         self.model.run()
-        weights: np.ndarray = np.maximum(
-            np.array(self.model.getSolution().col_value)[: self.M], 0.0
-        )
-        return weights
+        return np.maximum(np.array(self.model.getSolution().col_value)[: self.M], 0.0)
 
 
 def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndarray) -> np.ndarray:

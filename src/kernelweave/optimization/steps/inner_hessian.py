@@ -115,8 +115,7 @@ def recorded_hessian(
     system = LowRankSystem(matrix.U[:, free].T, matrix.sigma + curvature)
     G = kernel_blocks(engine).outputs_at(free).T
     hessian = G.T @ system.solve(G, fixed_sum=fixed_sum)
-    symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
-    return symmetric
+    return 0.5 * (hessian + hessian.T)
 
 
 class LowRankSystem:
@@ -142,11 +141,9 @@ class LowRankSystem:
         if not fixed_sum:
             return x
         level = self._solve(np.ones((len(right), 1)))
-        solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
-        return solution
+        return x - level * (x.sum(axis=0) / level.sum())
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         x = right / self.own[:, None]
         inner = cho_solve(self._inner, self._V.T @ x, check_finite=False)
-        solution: np.ndarray = x - self._V @ inner / self.own[:, None]
-        return solution
+        return x - self._V @ inner / self.own[:, None]

@@ -87,5 +87,4 @@ class LevelSteps:
         master = Master(self.norm, np.eye(M), -theta, np.zeros(M), cuts.rows(), ends)
         start = 0.98 * inside + 0.01 * self.norm.start(M)
         near = np.maximum(master.minimise(start, theta, np.arange(M)), 0.0)
-        projected: np.ndarray = near / self.norm.value(near)
-        return projected
+        return near / self.norm.value(near)

@@ -152,8 +152,7 @@ class _Point:
         """Return the mean product of slacks and multipliers."""
         total = self.bound_slack @ self.bound_multiplier + self.row_slack @ self.row_multiplier
         count = self.bounded.sum() + len(self.row_slack) + 1
-        mean: float = float(total + self.ball_slack * self.ball_multiplier) / count
-        return mean
+        return float(total + self.ball_slack * self.ball_multiplier) / count
 
     def residual(self) -> float:
         """Return the largest residual of primal and dual feasibility."""
@@ -244,8 +243,7 @@ def least_weights(
     gap = iterate.gap(norm)
     relative = gap / max(iterate.scale, gap)
     floor = tuning.floor * relative * iterate.theta.mean()
-    least: np.ndarray = np.maximum(reach * iterate.theta, np.minimum(floor, iterate.theta))
-    return least
+    return np.maximum(reach * iterate.theta, np.minimum(floor, iterate.theta))
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +336,7 @@ def _by_pairs(
     Like the alphas of an SVM, the weights times their costs have a fixed sum, and are found by SMO,
     two at a time. Returns None if that takes so many steps that interior points are faster.
     """
-    found: np.ndarray | None = _core.even_weights(
+    return _core.even_weights(
         model.H,
         model.ridge,
         model.gradient,
@@ -350,7 +348,6 @@ def _by_pairs(
         tuning.pair_rtol,
         tuning.pairs_per_weight,
     )
-    return found
 
 
 def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> float:
