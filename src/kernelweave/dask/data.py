@@ -48,7 +48,7 @@ class Report:
 
 
 def report(part: Any) -> Report:
-    """Return the size, version and column types of a partition, to compare partitions."""
+    """Return the description of a partition, by which partitions and workers are compared."""
     n = len(part) if isinstance(part, list) else part.shape[0]
     X = as_input(part) if n else part
     columns = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1

@@ -241,7 +241,11 @@ def _map_width(positions: int) -> float:
 
 
 def weights_by_place(estimator: FittedEstimator, target: object) -> tuple[np.ndarray, list[str]]:
-    """Return weights of a kernel family, shape (lengths, positions), and names of the rows."""
+    """Return the weights of a family of weighted degree kernels, and labels of the lengths.
+
+    The weights have shape (lengths, positions), with NaN where the family has no kernel. They are
+    those of the decision function of `target`, a class or output.
+    """
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()
     found = [(q, first) for (q, _), first in sources if isinstance(q, WdQuantity) and q.split]

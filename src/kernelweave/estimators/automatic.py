@@ -2,10 +2,9 @@
 
 Every candidate set of kernels has one engine. On each fold the fit for one C starts from the
 solution for the previous C (`optimization.path`). So a candidate costs little more than one fit per
-fold. A set
-that adds kernels to the first one is tried at the best C of the first only. A more complex
-candidate is chosen only if its held-out loss is lower by more than one standard error of the paired
-differences: small samples keep the simplest kernels.
+fold. A set that adds kernels to the first one is tried at the best C of the first only. A more
+complex candidate is chosen only if its held-out loss is lower by more than one standard error of
+the paired differences: small samples keep the simplest kernels.
 """
 
 from __future__ import annotations

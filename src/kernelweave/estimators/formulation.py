@@ -56,7 +56,10 @@ class Solution:
 
     @property
     def on_all_examples(self) -> list[Result]:
-        """The results with the dual variables of all examples."""
+        """The results, each with dual variables for all n examples.
+
+        They are 0 for examples that are not in a problem: for pairs, those of the other classes.
+        """
         if self.alpha is None:
             return self.results
         each = self.alpha.shape[0] // len(self.results)
@@ -74,7 +77,7 @@ class Formulation(ABC):
     targets : ndarray of shape (n,)
         One number for each example. Equal rows are merged only if these numbers are equal.
     costs : ndarray of shape (n,)
-        Weights of the examples in normalisations and other statistics.
+        Costs of the examples, used as their weights in normalisations and other statistics.
     shared : bool
         Whether the outputs share their weights.
     explained : bool
@@ -96,9 +99,10 @@ class Formulation(ABC):
     @property
     @abstractmethod
     def outputs(self) -> Sequence[Problem]:
-        """A problem for each output, or class against the rest, to compare default kernels.
+        """The problems on which sets of default kernels are compared, one for each output.
 
-        They have all n examples, and the same costs.
+        For pairs of classes there is one for each class against the rest instead. All problems have
+        all n examples, with the same costs.
         """
 
     @property
@@ -131,7 +135,7 @@ class Formulation(ABC):
             try_out(checkpoint, len(self.targets) * (len(self.outputs) if self.shared else 1))
 
     def workload(self, method: Method) -> Workload:
-        """Return what the engine must serve if the problems are solved by a method."""
+        """Return the workload of an engine on which a method solves the problems."""
         return Workload([method], self.norms, shared=self.keeps_kernels, fits=self.fits)
 
     @abstractmethod

@@ -89,7 +89,13 @@ class SearchTask(ABC):
 
     @abstractmethod
     def held_out(self, values: np.ndarray) -> object:
-        """Return an estimator with given decision values, shape (n_held_out, n_outputs)."""
+        """Return an estimator for scorers that looks up its decision values instead of predicting.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_held_out, n_outputs)
+            Decision values. The X that is passed to the estimator contains row numbers of it.
+        """
 
     def formulation(self, train: np.ndarray, C: float, norm: Norm) -> Formulation:
         """Return the formulation on all examples, in which held-out examples have cost 0."""

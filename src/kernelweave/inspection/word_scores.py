@@ -44,7 +44,8 @@ class KernelSum:
     Attributes
     ----------
     planes : ndarray of shape (planes,)
-        Weights of the planes of a quantity.
+        Weights of the values that the quantity has for a pair of sequences (its planes), such as
+        one for each match length.
     table : SequenceTable or PlaneTable
         The support vectors.
     coef : ndarray of shape (n_support,)
@@ -140,7 +141,10 @@ def _nearer(values: Values) -> Values:
 
 
 def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
-    """Return the eigenvalues of a weighted sum of kernels that count mismatches."""
+    """Return the eigenvalues of a weighted sum of functions of the number of mismatches.
+
+    `members` are the functions, `planes` their weights, and `letters` is the size of the alphabet.
+    """
     return planes @ np.array([spectrum(h, letters) for h in members], float)
 
 

@@ -116,7 +116,7 @@ class Kernel(Nested, ABC):
 
         Parameters
         ----------
-        reading : Reading
+        reading : Reader
             The training examples.
 
         Returns
@@ -131,17 +131,17 @@ class Kernel(Nested, ABC):
         return reading.vectors[self]
 
     def filled(self, present: Reader) -> Kernel | None:
-        """Return the kernel in which examples without any value have the mean vector.
+        """Return the kernel that replaces the vectors of examples without any value by the mean.
 
         Parameters
         ----------
-        present : Reading
+        present : Reader
             The training examples that have values.
 
         Returns
         -------
         Kernel or None
-            None if the mean vector is not the mean in feature space.
+            None for nonlinear kernels: the mean vector is not their mean in feature space.
         """
         return None
 
@@ -150,13 +150,13 @@ class Kernel(Nested, ABC):
 
         Parameters
         ----------
-        present : Reading
+        present : Reader
             The training examples that have values.
 
         Returns
         -------
         Kernel or None
-            None if the mean vector is not the mean in feature space.
+            None for nonlinear kernels, and if sparse vectors would become dense.
         """
         return None
 
@@ -182,7 +182,7 @@ class Kernel(Nested, ABC):
         raise ValueError(self._without_columns())
 
     def _without_columns(self) -> str:
-        """Return the error message of kernels that do not read columns."""
+        """Return the error message for kernels that have no ``columns=``."""
         return (
             f"kernel: {type(self).__name__} does not read single columns, so per_feature cannot "
             "apply it to each of them; pass a kernel of vectors, such as RBF()"
@@ -202,7 +202,7 @@ class Kernel(Nested, ABC):
         Raises
         ------
         ValueError
-            If the kernel does not read columns.
+            If the kernel has no ``columns=``.
         """
         raise ValueError(self._without_columns())
 

@@ -274,9 +274,10 @@ class CoxRisk(JointRisk):
         return F
 
     def _rates_of(self, expected: np.ndarray) -> np.ndarray | None:
-        """Return the cumulative hazards of examples with expected events, both of shape (q,).
+        """Return the cumulative hazard at the time of each example, shape (q,).
 
-        Risk set sums are relative to the first one, which is 1. None if one is not positive.
+        `expected`, shape (q,), contains the expected number of events of each example. Risk set
+        sums are relative to the first one, which is 1. None if one is not positive.
         """
         times = self.times
         events = times.event_sums(np.ones(len(times.removed))).astype(int)
@@ -333,7 +334,7 @@ def _log_levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.n
 
 
 def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
-    """Return the share of tied events in the hazards of their risk set, with Efron's approximation.
+    """Return the fraction u of a risk set sum that is due to its tied events, with Efron's method.
 
     It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m. Since
     g is increasing and convex, Newton's method from u = 1 converges to the root from above.
@@ -341,11 +342,11 @@ def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
     Parameters
     ----------
     m : float
-        Expected number of these events.
+        Expected number of the tied events, divided by their mean cost.
     before : float
-        Hazards of the risk set times the cumulative hazard before.
+        Risk set sum times the cumulative hazard before these events, divided by the same cost.
     removed : ndarray of shape (events,)
-        See `EventTimes`, for the tied events only.
+        Fraction of the tied events that is removed from the risk set of each of them.
 
     Returns
     -------

@@ -2,9 +2,9 @@
 
     V(f; c) = max over k of  ([k != c] + f_k)  - f_c
 
-Its conjugate is linear: with p_ik = [k = c_i] - alpha_ik / C_i it is -C_i (1 - p_{i c_i}). So the
-dual problem is to maximise sum_i alpha_{i c_i} minus the regulariser, where alpha_ik <= 0 for other
-classes and alpha_{i c_i} <= C_i.
+The conjugate of the risk at -alpha is linear, -sum_i alpha_{i c_i}. Its domain is given by
+alpha_{i c_i} <= C_i, alpha_ik <= 0 for the other classes k, and sum_k alpha_ik = 0. The dual
+problem is to maximise sum_i alpha_{i c_i} minus the regulariser over this domain.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     V(f; c) = log sum_k exp(f_k) - f_c
 
-The dual point of outputs F is alpha_ik = C_i ([k = c_i] - p_ik), with p the softmax of the outputs;
-its conjugate is C_i sum_k p_ik log p_ik. Gradient, Hessian and conjugate are exact, so that every
-dual point has an exact duality gap.
+The dual point of outputs F is alpha_ik = C_i ([k = c_i] - p_ik), with p the softmax of the outputs.
+The conjugate of the risk at -alpha is sum_i C_i sum_k p_ik log p_ik. Gradient, Hessian and
+conjugate are exact, so that every dual point has an exact duality gap.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class RankingRisk(JointRisk):
 
     @cached_property
     def _costs(self) -> np.ndarray:
-        """Cost of every example as an event, shape (n,)."""
+        """Costs of the events, 0 for censored examples, shape (n,)."""
         return np.where(self.event, self.C, 0.0)
 
     def value(self, F: np.ndarray, bias: object = 0.0) -> float:
@@ -103,7 +103,10 @@ class RankingRisk(JointRisk):
         return self._parts(F)[0]
 
     def _parts(self, F: np.ndarray) -> tuple[float, np.ndarray, ActivePairs, np.ndarray]:
-        """Return the risk, alpha, the active pairs, and each event's weight of later examples."""
+        """Return the risk, alpha, the active pairs, and per-event sums of w, shape (n,).
+
+        The sum of an event is over the later examples of its active pairs.
+        """
         F = F - self._weights @ F  # centred, since sums of squares lose precision far from 0
         active, w, c = self.pairs.active(F), self._weights, self._costs
         count, first = active.over_later(w), active.over_later(w * F)
@@ -147,10 +150,10 @@ class RankingRisk(JointRisk):
         return np.inf
 
     def _rounding(self, F: np.ndarray) -> float:
-        """Return a bound on the rounding error of an alpha that `response` computes for F, (n,).
+        """Return a bound on the rounding error of the alpha that `response` computes from F.
 
-        Sums of n terms are at most 2 max C (1 + 2 max |F|), and mostly cancel if pairs hardly
-        violate their margins.
+        Each alpha is the difference of two sums of at most n terms. Both are at most
+        2 max C (1 + 2 max |F|) for centred F. They can be much larger than alpha.
         """
         largest = 1.0 + 2.0 * float(np.abs(F - self._weights @ F).max())
         return float(ROUNDED * len(F) * self.C.max() * largest)

@@ -149,7 +149,10 @@ def _targets(model: MKLEstimator, X: Data, y: object) -> np.ndarray:
 
 
 def _close(found: Any, stated: np.ndarray, rounding: float) -> bool:
-    """Return whether recomputed and stated values differ by at most a fraction of the largest."""
+    """Return whether stated values agree with recomputed ones, up to rounding.
+
+    `rounding` is the largest difference, relative to the largest recomputed value.
+    """
     if found.shape != stated.shape:
         return False
     tolerance = rounding * np.abs(found).max(initial=0.0)

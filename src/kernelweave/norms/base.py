@@ -22,6 +22,9 @@ class Norm(ABC):
     Methods take theta and s, both of shape (M,), where s_m = alpha' K_m alpha is the squared block
     norm of kernel m. Negative entries of s are rounding errors and count as 0.
 
+    Weights are feasible if their norm is at most 1. The exception is `Block(q)` with q > 2, for
+    which it is at least 1, and for which `dual` and `best` minimise theta . s.
+
     Examples
     --------
     >>> import numpy as np
@@ -125,7 +128,7 @@ class Norm(ABC):
         Returns
         -------
         float
-            Weights are feasible if it is at most 1.
+            Weights are feasible if it is at most 1 (at least 1 for `Block(q)` with q > 2).
         """
 
     @abstractmethod
@@ -174,20 +177,20 @@ class Norm(ABC):
         """
 
     def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return bounded weights whose optimum is close to that of theta.
+        """Return finite weights at which the optimal value of the inner problem is nearly the same.
 
         Parameters
         ----------
         theta : array of shape (M,)
             Weights returned by `best`.
         slack : float
-            The optimum over the bounded weights is within this relative distance of the optimum
-            over all weights.
+            Largest relative difference between the optimal values over bounded weights and over
+            all feasible weights.
 
         Returns
         -------
         array of shape (M,)
-            Equal to `theta` unless the feasible weights are unbounded.
+            Equal to `theta`, except with `Block(q)`, q > 2, where weights can be infinite.
         """
         return theta
 

@@ -135,7 +135,7 @@ class Block(Norm):
         theta : array of shape (M,)
             The result of `best(s)`.
         slack : float
-            Largest relative loss of the optimum.
+            Largest relative loss of the optimal value of the inner problem.
 
         Returns
         -------

@@ -169,7 +169,10 @@ class View(Protocol):
     """
 
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the view of the n examples of X; `training`: X is the whole training data."""
+        """Return the table of this view for the n examples of X.
+
+        `training`: whether X is the whole training data.
+        """
 
 
 class Reader(ABC):
@@ -207,14 +210,14 @@ class Reader(ABC):
 
     @abstractmethod
     def _read(self, view: View) -> Table:
-        """Return the table of a view, which is not cached yet."""
+        """Read a view of the examples; `table` caches the result."""
 
     @abstractmethod
     def missing(self, view: View | Columns) -> np.ndarray | None:
         """Return a mask of the examples without any value in a view, (n,); None if none."""
 
     def table(self, view: View) -> Table:
-        """Return the table of a view."""
+        """Return the table of a view, which is read at the first call."""
         if view not in self._tables:
             self._tables[view] = self._read(view)
         return self._tables[view]

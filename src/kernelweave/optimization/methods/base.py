@@ -24,7 +24,10 @@ class Method(ABC):
 
     @property
     def combines(self) -> bool:
-        """Whether the method mostly needs combined outputs: then a family engine is efficient."""
+        """Whether the method mostly needs outputs of the weighted sum of the kernels.
+
+        Engines that compute a family of kernels at once are then efficient.
+        """
         return False
 
     @property
@@ -56,11 +59,12 @@ class Method(ABC):
         """
 
     def solver(self, costs: EngineCosts) -> Solver:
-        """Return the solver for an engine with given costs.
+        """Return the solver of a method that has its own training loop.
 
         Parameters
         ----------
         costs : EngineCosts
+            Costs of the operations of the engine that computes the kernels.
 
         Returns
         -------
@@ -69,9 +73,9 @@ class Method(ABC):
         Raises
         ------
         TypeError
-            If the method is a weight step, which has no training loop.
+            If the method is a weight step of the general training loop.
         """
-        raise TypeError(f"{type(self).__name__} has no training loop")
+        raise TypeError(f"{type(self).__name__} has no training loop of its own")
 
     def serves_loss(self, loss: Loss) -> bool:
         """Return whether the method supports a loss.

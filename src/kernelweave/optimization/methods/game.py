@@ -75,7 +75,10 @@ class Game:
         self.update_weights(0.0)
 
     def _pose(self, problem: Problem, engine: Engine, total: float) -> None:
-        """Set what stays the same in all rounds."""
+        """Set the attributes that do not change during the game.
+
+        `sides` are the positions of each class, or of all examples if there is no intercept.
+        """
         self.problem, self.engine = problem, engine
         self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge, self.total = problem.term.curv, total

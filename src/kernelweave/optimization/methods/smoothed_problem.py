@@ -16,7 +16,7 @@ from ..run import Run
 
 @dataclass(frozen=True)
 class SmoothingTuning:
-    """Constants of the smoothed problem.
+    """Tolerances and limits of the iterations on the smoothed problem.
 
     Attributes
     ----------
@@ -46,10 +46,10 @@ class Smoothing:
     Attributes
     ----------
     room : maximum number of examples in a working set.
-    kappa : first kappa, at most 1.
-    mu : factor from one kappa to the next.
-    a : a0 of every kernel; None for a0_m = d_m, the root of its cost in the norm.
-    tuning : constants.
+    kappa : initial kappa, at most 1.
+    mu : factor by which kappa is reduced.
+    a : a0 of every kernel; None for a0_m = d_m, where d_m^2 is the cost of kernel m in the norm.
+    tuning : tolerances and limits of the iterations.
     """
 
     room: int

@@ -17,9 +17,10 @@ class WeightStep(ABC):
 
     @abstractmethod
     def begin(self, problem: Problem, engine: Engine) -> Step:
-        """Return the steps of one fit: a callable with state, from iterates to weights.
+        """Return the update of one fit: a callable that maps an `Iterate` to new weights.
 
-        Iterates describe the alpha of the engine. Most steps need nothing else of it.
+        It keeps state between calls, such as cuts or a trust region. Only Newton steps use the
+        engine; an `Iterate` has all that the other steps need.
         """
 
     def needs_matrices(self, norm: Norm) -> bool:

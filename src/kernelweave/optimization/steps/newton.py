@@ -1,23 +1,25 @@
 """The Newton weight step: minimise a model of the inner problem's optimal value.
 
-    J(theta) = max over alpha of  linear(alpha) - 1/2 theta . s(alpha)
+    J(theta) = max over alpha of  -R*(-alpha) - 1/2 sum_m theta_m s_m,    s_m = alpha' K_m alpha,
 
-is convex. Its gradient is -1/2 s, and its Hessian follows from the free examples. HessianMKL
-(Chapelle and Rakotomamonjy, 2008) minimises the quadratic model that they define, over the feasible
-weights. The model used here has the same derivatives, and also the steep rise of J where a weight
-vanishes. The inner problem need not be solved exactly.
+with R* the conjugate of the risk, is convex. Its gradient is -1/2 s at the optimal alpha, and its
+Hessian follows from the free support vectors. HessianMKL (Chapelle and Rakotomamonjy, 2008)
+minimises the quadratic model with this gradient and Hessian over the feasible weights. The model Q
+used here has the same derivatives, and also the steep rise of J where a weight vanishes. The inner
+problem need not be solved exactly.
 
-The model: at theta_0 let alpha be optimal, and let g_m = K_m alpha be its outputs. Each kernel is
-replaced by g_m g_m' / s_m, the matrix of rank one that agrees with it on alpha. Then s and the
-Hessian H at theta_0 determine J everywhere. With d = theta - theta_0,
+At theta_0 let alpha be optimal, and g_m = K_m alpha. With d = theta - theta_0, the change
+sum_m d_m K_m of the kernel matrix is replaced by sum_m d_m g_m g_m' / s_m, whose matrices of rank
+one agree with the K_m on alpha. R* is replaced by its quadratic approximation, and bounded alphas
+are fixed. Then s and the Hessian H of J at theta_0 determine the optimal value Q:
 
-    J(theta) = J(theta_0) - 1/2 d . (s + u),    u = -P d,    P = (I + H D)^-1 H,    D = diag(d / s),
+    Q(theta) = J(theta_0) - 1/2 d . (s + u),    u = -P d,    P = (I + H D)^-1 H,    D = diag(d / s),
 
-where s + u are the products alpha' g_m of the best alpha. The gradient is -1/2 (s + u)^2 / s, the
-Hessian is V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J.
-This model is exact for kernels of rank one and a quadratic loss. A quadratic model underestimates J
-where a kernel of low rank loses its weight. Kernels whose weight changes so little that the two
-models agree are left out of D and V.
+where s_m + u_m = a' g_m for the optimal a at theta. The gradient of Q is -1/2 (s + u)^2 / s, its
+Hessian V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J.
+Q is exact for kernels of rank one and a quadratic loss. The quadratic model underestimates J where
+a kernel of low rank loses its weight. Kernels whose weight changes so little that the two models
+agree are left out of D and V.
 """
 
 from __future__ import annotations
