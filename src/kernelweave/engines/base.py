@@ -395,7 +395,7 @@ class MatVec(Protocol):
         v : ndarray of shape (n,)
         theta : ndarray of shape (M,)
         each : bool
-            Whether to return K_m v of each of the k kernels with a weight instead.
+            Whether to return the products K_m v of the k kernels with theta_m != 0 separately.
 
         Returns
         -------

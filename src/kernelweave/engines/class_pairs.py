@@ -114,7 +114,7 @@ class ClassPairsEngine(Engine):
         Parameters
         ----------
         term : DualTerm
-            Dual terms of the examples of all pairs, without entropies.
+            Convex conjugates of the losses of all pairs, quadratic on each side of 0.
         constants : ndarray of shape (n_pairs,)
             Primal value of the constant model of each pair.
         gap : float

@@ -13,12 +13,13 @@ class Products:
     Attributes
     ----------
     cheap : bool
-        Whether a product costs far less than all rows of the kernels, since its tables fit in
-        memory. Otherwise its time is linear in the number of examples.
+        Whether the tables that products read fit in memory. Otherwise every product recomputes
+        some or all of them.
     fixed : bool
-        Whether most of the time does not depend on the number of examples.
+        Whether most of the time of a product is independent of the number of examples.
     separate : bool
-        Whether the products with all single kernels cost no more than that with their sum.
+        Whether the products K_m v of all kernels together cost no more than the product of their
+        sum with v.
     """
 
     cheap: bool

@@ -414,8 +414,8 @@ class MKLClassifier(BaseClassifier):
         fixed weights" for the two-stage solvers, whose weights are not part of the problem.
     optimality_ : ndarray of shape (2,), or (rows of `weights_`, 2)
         Only with `solver="skm"`: the (eps1, eps2) of Bach et al. (2004) that were reached. Every
-        kernel with a weight has an s_m / 2 within eps1 of the largest, and the KKT conditions hold
-        after changes of the outputs by at most eps2.
+        kernel of positive weight has an s_m / 2 within eps1 of the largest, s_m = alpha' K_m alpha,
+        and the KKT conditions hold after changes of the decision values by at most eps2.
     n_iter_ : int
         Number of outer iterations.
     history_ : list of dict

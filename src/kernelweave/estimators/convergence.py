@@ -127,7 +127,7 @@ def _rounding_message(
         )
     alpha = result.alpha.reshape(-1, rounding.examples.n)
     weights = np.broadcast_to(result.weights, len(names))
-    # Kernels without weight count, too: the dual value depends on their s.
+    # Kernels of weight 0 count, too: the dual value depends on their s.
     moves = rounding.errors(weights, alpha, np.abs(alpha))[1]
     shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * moves, nan=np.inf)
     worst = np.argsort(-shares)[:NAMED]

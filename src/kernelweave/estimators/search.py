@@ -98,13 +98,19 @@ class SearchTask(ABC):
         """
 
     def formulation(self, train: np.ndarray, C: float, norm: Norm) -> Formulation:
-        """Return the formulation on all examples, in which held-out examples have cost 0."""
+        """Return the training problems as a formulation on all n examples.
+
+        Examples outside `train`, the indices of the training examples, have cost 0.
+        """
         costs = np.zeros(len(self.y))
         costs[train] = self.costs_of(train)
         return self.posed(costs, train, C, norm)
 
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the problems of `formulation`, a single one if outputs share their weights."""
+        """Return the training problems on `train`, the indices of the training examples.
+
+        Each output has its own problem. Outputs that share their kernel weights have a common one.
+        """
         formulation = self.formulation(train, C, norm)
         problems = list(formulation.on_all)
         shared = formulation.shared and len(problems) > 1

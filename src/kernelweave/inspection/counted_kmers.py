@@ -47,7 +47,7 @@ def heaviest_words(model: FittedEstimator, n: int, target: object) -> HeaviestWo
     Raises
     ------
     ValueError
-        If the model has no spectrum or gapped k-mer kernel with a weight.
+        If all spectrum and gapped k-mer kernels of the model have weight 0.
     """
     weights: dict[str, float] = {}
     alphabets: list[Alphabet] = []

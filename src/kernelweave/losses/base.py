@@ -1,4 +1,4 @@
-"""The interface of losses, their terms in the dual problem, and the registry of their names."""
+"""The interface of losses, their convex conjugates, and the registry of their names."""
 
 from __future__ import annotations
 
@@ -94,12 +94,15 @@ class DualTerm:
         curv: ArrayLike = 0.0,
         ent: ArrayLike = 0.0,
     ) -> DualTerm:
-        """Return the terms with given bounds; coefficients are broadcast to all examples.
+        """Return the conjugates with given bounds and coefficients of their parts.
 
         Parameters
         ----------
         lo, hi : arrays of shape (n,)
+            Bounds of alpha.
         lin, eps, curv, ent : float or array of shape (n,)
+            Coefficients of alpha, of its absolute value, of alpha^2 / 2 and of the binary entropy;
+            a float applies to all examples.
 
         Returns
         -------
@@ -109,7 +112,7 @@ class DualTerm:
         return cls(lin, eps, curv, ent, lo, hi)
 
     def take(self, index: np.ndarray) -> DualTerm:
-        """Return the terms of a subset of the examples.
+        """Return the conjugates of a subset of the examples.
 
         Parameters
         ----------
@@ -122,7 +125,7 @@ class DualTerm:
         return DualTerm(*(part[index] for part in self.arrays))
 
     def with_free_alpha(self) -> DualTerm:
-        """Return the terms with one more example, which has no loss and no bounds.
+        """Return the conjugates with one more example, which has no loss and no bounds.
 
         Returns
         -------
@@ -253,7 +256,7 @@ class Loss(Protocol):
 
     @abstractmethod
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
-        """Return the terms of the dual objective: the convex conjugates of C_i V(f_i, y_i).
+        """Return the convex conjugates of C_i V(f_i, y_i), which are terms of the dual objective.
 
         Parameters
         ----------

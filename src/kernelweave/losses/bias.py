@@ -69,7 +69,8 @@ def newton(
 
     Parameters
     ----------
-    derivatives : function of (f, y) that returns the first and second derivatives of V in f
+    derivatives : function of (f, y) that returns the first and second derivatives of the loss V
+        with respect to f
     F, y, C, tau : as in `Loss.best_bias`
 
     Returns

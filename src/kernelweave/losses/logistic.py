@@ -36,7 +36,7 @@ class Logistic(Loss):
         return np.logaddexp(0.0, -y * f)
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and second derivatives of V in f.
+        """Return the first and second derivatives of the loss with respect to f.
 
         Parameters
         ----------

@@ -208,8 +208,8 @@ class Risk:
     def feasible_alpha(self) -> np.ndarray:
         """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
 
-        It is zero if possible. Losses with an entropy need every alpha strictly within its bounds,
-        and one-class problems need a positive sum.
+        It is zero if possible. The logistic and the smooth hinge loss need every alpha strictly
+        within its bounds, and one-class problems need a positive sum.
         """
         if self.n_outputs > 1:
             return np.concatenate([risk.feasible_alpha() for risk in self.per_output])

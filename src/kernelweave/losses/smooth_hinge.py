@@ -50,7 +50,7 @@ class SmoothHinge(Loss):
         return np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and second derivatives of V in f.
+        """Return the first and second derivatives of the loss with respect to f.
 
         Parameters
         ----------

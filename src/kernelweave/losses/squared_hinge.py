@@ -36,7 +36,7 @@ class SquaredHinge(Loss):
         return np.maximum(0.0, 1.0 - y * f) ** 2
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the first and second derivatives of V in f.
+        """Return the first and second derivatives of the loss with respect to f.
 
         Parameters
         ----------

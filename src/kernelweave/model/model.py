@@ -386,7 +386,7 @@ class Model:
     def contributions_in_batches(
         self, new: Examples, n_jobs: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield kernels with a weight, shape (b,), and their contributions, (n, n_outputs, b)."""
+        """Yield b kernels of nonzero weight, and their contributions, (n, n_outputs, b)."""
         used = np.flatnonzero(self.weights.any(axis=0))
         for some in np.array_split(used, len(used) // KERNEL_BATCH + 1):
             if len(some) == 0:

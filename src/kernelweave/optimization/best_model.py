@@ -1,4 +1,4 @@
-"""The best model of a fit, for fits that run out of iterations or time: gaps may rise."""
+"""The best model of a fit, returned if iterations or time run out: the last gap may be larger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BestModel:
-    """The certified model with the smallest gap so far, with copies of its alpha and weights.
+    """The model of the smallest duality gap so far, with copies of its alpha and weights.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class BestModel:
         self._best: tuple[Certificate, np.ndarray, np.ndarray] | None = None
 
     def note(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Store a certified model if it is the best one so far.
+        """Store a model if its duality gap is the smallest so far.
 
         The constant model (alpha = 0), at which most fits start, is not stored: users expect a
         trained model even if its gap is larger.

@@ -97,7 +97,7 @@ def value_hessian(
     kernel : ndarray of shape (f, f)
         Combined kernel matrix of the free examples.
     curvature : ndarray of shape (f,)
-        Second derivatives of their dual terms.
+        Second derivatives of the conjugates of their losses.
     outputs : ndarray of shape (M, f)
         Their outputs per kernel.
     fixed_sum : bool

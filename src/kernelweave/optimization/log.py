@@ -1,4 +1,4 @@
-"""The log of a solver: every certified model, with its time and its cost."""
+"""The log of a solver: duality gap, weights, time and kernel evaluations after each iteration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..problem.certificate import Certificate
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Progress(Certificate):
-    """One entry of a log: a certified model.
+    """One entry of a log: the primal and dual value of a model, its weights, and its time.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Progress(Certificate):
     phase : str
         "single precision" or "double precision". The last entry of a fit is in double precision.
     pairs : dict
-        Number of pairs of examples evaluated so far, for each kind of work.
+        Number of pairs of examples evaluated so far, for each kind of computation.
     """
 
     seconds: float
@@ -35,7 +35,7 @@ class Progress(Certificate):
 
 @dataclass(frozen=True)
 class Extremes:
-    """The best values so far of a sequence of certified models.
+    """The best primal value, dual value and gap of the models so far.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ Watch = Callable[[Progress], None]
 
 
 class Log:
-    """The certified models of a solver, oldest first.
+    """The models of a solver with their primal and dual values, oldest first.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Log:
     Attributes
     ----------
     entries : list of Progress
-        All certified models.
+        One entry for each model.
     extremes : list of Extremes
         Best values of the present solver's models, after each of them.
     largest_primal : float
@@ -109,7 +109,7 @@ class Log:
         self.started = time.monotonic() if started is None else started
 
     def add(self, certificate: Certificate, weights: np.ndarray) -> None:
-        """Append a certified model with weights, shape (M,).
+        """Append the certificate of a model with weights, shape (M,).
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The result of every solver: a certified model."""
+"""The result of every solver: a model and its duality gap."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Result(Certificate):
-    """A certified model and the way it was found.
+    """A model, its primal and dual value, and the iterations that led to it.
 
     Attributes
     ----------
@@ -30,9 +30,10 @@ class Result(Certificate):
     n_iter : int
         Number of outer iterations.
     history : sequence of Progress
-        The certified models, oldest first.
+        The models of all iterations with their duality gaps, oldest first.
     converged : bool
-        Whether the gap is below the tolerance, in spite of rounding.
+        Whether the gap is at most the tolerance. `confirm` requires this of the gap plus
+        `rounding_bound`.
     late : bool
         Whether the time limit was reached before convergence.
     optimality : (eps1, eps2), optional

@@ -23,7 +23,7 @@ from .stopping import StoppingRule
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The state of a run: solvers record certified models in it, and query whether to stop.
+    """The state of a run: solvers log the duality gap of each model in it, and query when to stop.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Run:
     observe : callable, optional
         Is called with alpha, shape (n,), and the weights, shape (M,), whenever they have changed.
     best : BestModel, optional
-        Receives every certified model, so that a fit that runs out of budget can return its best.
+        Stores the model of the smallest gap, which a fit returns that runs out of budget.
     """
 
     rule: StoppingRule
@@ -118,10 +118,12 @@ class Run:
         iterations: int = 1,
         alpha: np.ndarray | None = None,
     ) -> None:
-        """Log a certified model.
+        """Log the duality gap of a model.
 
         Parameters
         ----------
+        certificate : Certificate
+            The primal and dual value of the model.
         weights : ndarray of shape (M,)
         iterations : int
             Number of iterations that led to it.
@@ -148,7 +150,7 @@ class Run:
         return self.rule.stalled(self.log, engine)
 
     def finished(self, engine: Engine) -> bool:
-        """Return whether to stop at the last certified model, which has the engine's alpha."""
+        """Return whether to stop at the last logged model, which has the engine's alpha."""
         return self.converged or self.budget.spent or self.stalled(engine)
 
     def result(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> Result:

@@ -15,7 +15,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True)
 class StallTuning:
-    """Constants of the test for stalled solvers. All numbers of iterations count certified models.
+    """Constants of the test for stalled solvers. An iteration is an entry of the log.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ import numpy as np
 
 from .log import Progress
 
-RECENT = 10  # number of certified models that the estimate uses
+RECENT = 10  # number of last models whose gaps the estimate uses
 
 
 class TimeLeft:
@@ -23,7 +23,7 @@ class TimeLeft:
         self._past: list[tuple[float, float]] = []  # seconds, and the logarithm of the best gap
 
     def after(self, progress: Progress) -> str:
-        """Return the remaining time as text, after one more certified model."""
+        """Return the remaining time as text, given the next entry of the log."""
         if self._past and progress.seconds < self._past[-1][0]:
             self._past = []  # a new output, whose clock starts at 0
         best = min(np.log(max(progress.gap, 1e-300)), *(gap for _, gap in self._past), np.inf)

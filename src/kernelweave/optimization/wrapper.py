@@ -72,9 +72,10 @@ COMPLETE = Accuracy(largest=0.0, least=0.3)
 
 
 class InnerGap:
-    """The gap to which the next inner problem is solved.
+    """The relative duality gap to which the next inner problem is solved.
 
-    It follows from the decrease of J that the last weight step predicted.
+    After a weight step it is the decrease of J that the step predicts, to first order, within
+    bounds.
     """
 
     def __init__(self, accuracy: Accuracy, tol: float):
@@ -87,11 +88,24 @@ class InnerGap:
         return max(self._least, self._wanted)
 
     def after_same_weights(self, gap_due_to_weights: float) -> None:
-        """Update after an iteration that keeps the weights."""
+        """Set the next inner gap after an iteration that changed only alpha.
+
+        `gap_due_to_weights` is the part of the outer gap that better weights would close.
+        """
         self._wanted = 0.5 * (self._tol - gap_due_to_weights)
 
     def after_step(self, iterate: Iterate, theta: np.ndarray, gap: float) -> None:
-        """Update after a step from an iterate with a gap to weights theta, shape (M,)."""
+        """Set the next inner gap after a weight step.
+
+        Parameters
+        ----------
+        iterate : Iterate
+            The start of the step.
+        theta : ndarray of shape (M,)
+            The weights after the step.
+        gap : float
+            Outer gap of the iterate.
+        """
         if gap >= self._narrowest:  # the last inner solution may have lacked accuracy
             self._least, self._share = 0.5 * self._least, 0.5 * self._share
         self._narrowest = min(self._narrowest, gap)

@@ -35,7 +35,7 @@ UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core rounds squared distances below this fraction of ||x||^2 to 0
 SURE = 4.0  # bounds are this number of standard deviations
 SAMPLED = 100  # for strings: examples whose k(x, x) is computed; their range bounds that of all
-MOST_KERNELS = 5000  # above this number, only kernels with a weight are analysed
+MOST_KERNELS = 5000  # above this number, only kernels of nonzero weight are analysed
 MOST_NUMBERS = 10**5  # size of an array for kernels that are analysed together
 MOST_DIFFERENCES = 10**9  # largest number of subtractions for finding nearest neighbours
 
@@ -129,7 +129,7 @@ class RoundingBounds:
             Bounds for the combined outputs.
         block_norms : ndarray with the shape of theta
             Bounds for alpha' K_m alpha. If there are very many kernels, kernels of weight 0 get the
-            largest bound of the kernels with a weight.
+            largest bound of the kernels of nonzero weight.
         """
         weights = np.broadcast_to(theta, self.kernels.n_kernels)
         combined, block_norms = np.zeros_like(alpha), np.zeros(len(weights))

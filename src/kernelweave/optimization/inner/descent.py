@@ -1,6 +1,6 @@
 """Projected conjugate gradients in all alphas, if products with the kernel matrix are cheap.
 
-With fixed weights, and a loss without entropies, the dual problem is
+For fixed kernel weights the dual problem of a loss with a piecewise quadratic conjugate is
 
     minimise  1/2 alpha' K alpha + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha
     over      lo <= alpha <= hi,  sum alpha = tau (if there is an intercept).
@@ -15,7 +15,8 @@ If eps is not 0, the objective has a kink at 0. The gradient step is then a prox
 minimises the linearised objective plus the kinks, so that alphas near 0 become 0. Moves may cross
 0, and the line search includes the kinks.
 
-Conjugate gradients are slow if K is ill-conditioned; then they stop before the run is finished.
+Conjugate gradients are slow if K is ill-conditioned. If the gap falls too slowly they stop above
+the tolerance.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ class Descent:
         Returns
         -------
         products : ndarray of shape (n,), or (k, n) if `separate`
-            With the combined kernel matrix, or with each of the k kernels that have a weight.
+            With the combined kernel matrix, or with each of the k kernels of nonzero weight.
         hessian_product : ndarray of shape (n,)
         """
         products = mat_vec(self.engine).matvec(move, self.weights, each=self.separate)

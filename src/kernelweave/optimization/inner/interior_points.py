@@ -1,13 +1,13 @@
 """Interior point method for a working set; its work hardly depends on the condition number.
 
-The KKT conditions of a smooth dual term on lo <= alpha <= hi with a fixed sum of alpha (or, without
-an intercept, with b = 0) are
+Let conj be the convex conjugate of the loss of an example. If it is smooth on lo <= alpha <= hi,
+the KKT conditions with a fixed sum of alpha (or, without an intercept, with b = 0) are
 
     conj'(alpha) + F + b - z_lo + z_hi = 0,    z_lo (alpha - lo) = z_hi (hi - alpha) = mu,   mu = 0.
 
 Newton's method follows the central path, the solutions for falling mu, with the predictor and
 corrector of Mehrotra (1992). Each step factorises the kernel matrix once. About twenty steps are
-enough, where SMO may need millions. An alpha whose dual term has a kink at 0 is written as the
+enough, where SMO may need millions. An alpha whose conjugate has a kink at 0 is written as the
 difference of two variables, alpha = y - y' with 0 <= y <= hi and 0 <= y' <= -lo.
 """
 
@@ -35,7 +35,7 @@ def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
     Parameters
     ----------
     problem : Subproblem
-        Its dual terms have no entropies.
+        The conjugates of its losses are quadratic on each side of 0.
     """
     path = _Path(problem)
     for _ in range(MAX_STEPS):

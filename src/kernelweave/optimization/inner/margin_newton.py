@@ -1,7 +1,8 @@
-"""Newton's method on the primal of a working set, for dual terms with entropies (logistic loss).
+"""Newton's method on the primal of a working set, for the logistic and the smooth hinge loss.
 
-The derivative of an entropy is infinite at the bounds, so Newton's method on alpha cannot approach
-them. The primal problem is smooth. With the conjugates conj*, v = K (beta - alpha_0) for any beta,
+The convex conjugates of these losses are binary entropies (`losses.DualTerm`). The derivative of an
+entropy is infinite at the bounds, so Newton's method on alpha cannot approach them. The primal
+problem is smooth. With the losses conj*, as functions of -f, v = K (beta - alpha_0) for any beta,
 and a bias b it reads
 
     minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)),
@@ -38,7 +39,7 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
     Parameters
     ----------
     problem : Subproblem
-        Its dual terms consist of an entropy and a linear part.
+        The conjugate of each of its losses is a binary entropy plus a linear function.
     """
     kernel, term, F, start = problem.kernel, problem.term, problem.F, problem.alpha
     total, width, all_free = problem.total, term.hi - term.lo, np.ones(len(start), bool)

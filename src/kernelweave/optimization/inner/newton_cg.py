@@ -38,7 +38,7 @@ class NewtonCGTuning:
 
     Attributes
     ----------
-    cg_moves : maximum number of conjugate gradient moves per Newton step.
+    cg_moves : maximum number of conjugate gradient iterations per Newton step.
     newton_steps : maximum number of Newton steps.
     gap_factor : conjugate gradients stop when the model predicts a gap below this fraction of the
         present one; the quadratic model is not more accurate.
@@ -60,7 +60,7 @@ TUNING = NewtonCGTuning()
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A point beta, its outputs v = K beta, and the value, gradient and Hessian of the risk there.
+    """Coefficients beta, decision values v = K beta, and the risk at v with its derivatives.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Point:
 
     @classmethod
     def of(cls, problem: Problem, beta: np.ndarray, v: np.ndarray) -> Point:
-        """Return the point of a beta and its outputs, both of shape (n,)."""
+        """Return the point of coefficients beta and v = K beta, both of shape (n,)."""
         return cls(beta, v, problem.risk.response(v))
 
     @property
@@ -84,7 +84,7 @@ class Point:
 
     @property
     def alpha(self) -> np.ndarray:
-        """Dual point of the outputs, shape (n,)."""
+        """The dual point -grad R(v), shape (n,)."""
         return self.response.alpha
 
 
@@ -92,7 +92,7 @@ class Point:
 class NewtonCG:
     """Newton's method with conjugate gradients; a component of a `Plan`.
 
-    It stops early if no step brings progress.
+    It stops early if no step length decreases the primal value.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class _NewtonCG:
         self.product, self.tuning = kernel_product(plan.products, engine, weights), plan.tuning
 
     def run_steps(self) -> Certificate:
-        """Take Newton steps until the run is finished or no step brings progress.
+        """Take Newton steps until the run is finished or no step decreases the primal value.
 
         The engine ends at the last dual point, whose certificate is returned.
         """
@@ -147,7 +147,7 @@ class _NewtonCG:
             point, iterations = found, iterations + 1
 
     def _step(self, point: Point, product: np.ndarray, certificate: Certificate) -> Point | None:
-        """Return the point after a step with a line search; None if no length brings progress."""
+        """Return the point after a Newton step; None if no step length decreases the value."""
         wanted = self.tuning.end * self.run.tol * certificate.scale
         present = difference(certificate, 0.5 * float((point.alpha - point.beta) @ product))
         enough, budget = max(wanted, self.tuning.gap_factor * present), self.run.budget
@@ -198,16 +198,16 @@ def difference(certificate: Certificate, predicted: float) -> float:
 
 @dataclass(frozen=True)
 class CGStop:
-    """When conjugate gradients stop.
+    """Stopping rule of conjugate gradients: they stop if one of three conditions holds.
 
     Attributes
     ----------
     enough : float
-        At this predicted difference of primal and dual value,
+        Predicted difference of primal and dual value at which they stop.
     moves : int
-        or after so many moves,
+        Maximum number of iterations.
     late : callable
-        or if this returns True.
+        Returns whether the time limit is reached.
     """
 
     enough: float
@@ -218,7 +218,7 @@ class CGStop:
 def newton_step(
     point: Point, K_residual: np.ndarray, product: Product, stop: CGStop
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Newton step of beta and that of its outputs, both of shape (n,).
+    """Return the Newton step delta of beta, and K delta, both of shape (n,).
 
     Parameters
     ----------
@@ -304,9 +304,10 @@ def searched(
     K_delta: np.ndarray,
     tuning: NewtonCGTuning = TUNING,
 ) -> Point | None:
-    """Return the point after a step with a line search; None if no length brings progress.
+    """Return the point after a backtracking line search; None if no length decreases the value.
 
-    `delta` and `K_delta`, both of shape (n,), are the step of beta and that of its outputs.
+    `delta` is the search direction of the coefficients beta, and `K_delta` that of the decision
+    values K beta; both have shape (n,).
     """
     slope = float((point.beta - point.alpha) @ K_delta)
     length = 1.0

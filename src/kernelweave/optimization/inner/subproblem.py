@@ -20,7 +20,7 @@ class Subproblem:
     kernel : ndarray of shape (q, q)
         Combined kernel matrix of the examples.
     term : DualTerm
-        Their dual terms.
+        The convex conjugates of their losses.
     alpha, F : ndarrays of shape (q,)
         Initial alphas, and the combined outputs at them.
     exact_kernel : callable, or None

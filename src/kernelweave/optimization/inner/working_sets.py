@@ -5,8 +5,8 @@ This is the decomposition method of Joachims (1999), called chunking in Sonnenbu
 Inside a working set, sequential minimal optimisation (SMO) solves most problems quickly. If the
 kernel is ill-conditioned (columns of different scale, large C, weights far apart) it may take
 millions of steps. So after a bounded number of SMO steps another method takes over whose work
-hardly depends on the condition number: interior points, or Newton's method on the primal if the
-dual terms have entropies (logistic loss).
+hardly depends on the condition number: interior points, or Newton's method on the primal for
+the logistic and the smooth hinge loss.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class ConeProgram:
         self.cones.extend(make(*arguments) for _ in range(times))
 
     def loss(self, problem: Problem) -> slice:
-        """Append alpha, its constraints and its dual terms; return the positions of alpha."""
+        """Append alpha, its constraints and its part of the objective; return its positions."""
         term, n = problem.term, len(problem.y)
         a = self.variables(n, term.lin, term.curv)
         if problem.tau is not None:

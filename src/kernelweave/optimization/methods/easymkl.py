@@ -40,17 +40,19 @@ from .base import Method
 @registered("EasyMKL")
 @dataclass(frozen=True)
 class EasyMKL(Method):
-    """EasyMKL, a two-stage solver: weights by the margin of the plain sum, then one SVM.
+    """EasyMKL: weights from an SVM on the sum of the kernels, then an SVM on the weighted sum.
 
     Parameters
     ----------
     lam : float in (0, 1), default 0.1
-        0 is the hard margin of the plain sum, 1 the distance between the class means.
+        Regularisation of the first SVM: 0 is the hard margin, 1 the distance between class means.
 
     Attributes
     ----------
     C : float
-        The C with which the second stage is that of the paper, for ``loss="squared_hinge"``.
+        (1 - lam) / (2 lam). An SVM with this C and ``loss="squared_hinge"`` is equivalent to the
+        problem of Aiolli and Donini (2015). The first stage solves it for the sum of the kernels.
+        Pass this C to the estimator to solve it for the weighted sum, too, as they do.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class EasyMKL(Method):
 
     @property
     def C(self) -> float:
-        """The C with which the second stage is that of the paper, (1 - lam) / (2 lam)."""
+        """(1 - lam) / (2 lam), for which a squared hinge SVM solves the problem of the paper."""
         return (1.0 - self.lam) / (2.0 * self.lam)
 
     @property
@@ -114,13 +116,13 @@ class EasyMKL(Method):
 
 @dataclass(frozen=True)
 class MarginOfSum:
-    """Take the weights of EasyMKL, which training does not change.
+    """The first stage of EasyMKL: weights that the training of the second SVM does not change.
 
     Parameters
     ----------
     lam : float
     C : float
-        Cost of an error in the SVM that is the first stage.
+        C of the SVM with which the weights are computed.
     """
 
     lam: float

@@ -134,12 +134,12 @@ class MWU(Method):
         return self.stage is None
 
     def accuracy(self, tol: float | None = None) -> float:
-        """Return `eps`, or its default for a tolerance.
+        """Return the accuracy parameter `eps`; if it is None, its default for a tolerance.
 
         Parameters
         ----------
         tol : float, optional
-            Relative duality gap to reach. Without it the default is the largest one.
+            Relative duality gap to reach. If it is None, the default of `eps` is 0.1.
 
         Returns
         -------

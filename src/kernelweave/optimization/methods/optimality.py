@@ -22,8 +22,8 @@ def optimality(
     """Return the smallest (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
 
     eps1 is the largest difference between the maximum of s_m / (2 c_m) and its value for a kernel
-    with weight. eps2 is the smallest change of outputs with which the KKT conditions hold (OPT_3 in
-    the paper).
+    of positive weight. eps2 is the smallest change of outputs with which the KKT conditions hold
+    (OPT_3 in the paper).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def best_weights(
 
     A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
     down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2. Here F = sum_m theta_m g_m, and down and up
-    are the left and right derivatives of the dual terms. Without an intercept b is 0.
+    are the left and right derivatives of the conjugates of the losses. Without an intercept b is 0.
 
     Parameters
     ----------

@@ -2,15 +2,16 @@
 
 An interior point method stops slightly inside the feasible set, and the gap of a loss with kinks is
 proportional to that distance. But its solution identifies the alphas at a bound (or at a kink) and
-the kernels without weight. With those fixed, the others satisfy smooth equations: for free examples
-i and kernels m with weight,
+the kernels of weight 0. With those fixed, the others satisfy smooth equations: for free examples
+i and kernels m of nonzero weight,
 
     conj'(alpha_i) + sum_m theta_m g_mi + b = 0,        sum_i alpha_i = tau,
     s_m = lambda d ball(theta) / d theta_m,             ball(theta) = 0,
 
-where ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says that
-all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted. Without an intercept
-b stays 0 and the sum of alpha is free.
+where conj is the convex conjugate of the loss of an example, g_m = K_m alpha, s_m = alpha' K_m
+alpha, and ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says
+that all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted. Without an
+intercept b stays 0 and the sum of alpha is free.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _bounded_and_free(
 
 
 def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Return the derivatives of the dual terms, shape (n,)."""
+    """Return conj'(alpha_i) of each example, shape (n,), for losses without an entropy term."""
     term = problem.term
     return term.lin + term.curv * alpha + term.eps * np.sign(alpha)
 

@@ -143,7 +143,7 @@ class Sifting:
         -------
         weights : ndarray of shape (M,)
         kernels : ndarray of int, sorted
-            The kernels with weight, and a few with the largest s_m / c_m.
+            The kernels of positive weight, and a few with the largest s_m / c_m.
         """
         M = engine.n_kernels
         some = np.union1d(spread(np.arange(M), M // SHARE), chosen)

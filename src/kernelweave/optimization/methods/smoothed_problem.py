@@ -59,12 +59,17 @@ class Smoothing:
     tuning: SmoothingTuning = SmoothingTuning()
 
     def relative(self, cost: np.ndarray) -> np.ndarray:
-        """Return a0_m / d_m, shape (M,), for kernels with costs d_m^2, shape (M,).
+        """Return the smoothing parameters a0_m relative to d_m, the roots of the costs, shape (M,).
+
+        Parameters
+        ----------
+        cost : ndarray of shape (M,)
+            Costs d_m^2 of the kernels in the norm.
 
         Raises
         ------
         ValueError
-            If the number of kernels differs from that of a.
+            If the number of kernels differs from the number of entries of `a`.
         """
         if self.a is None:
             return np.ones_like(cost)
@@ -101,8 +106,8 @@ class SmoothedProblem:
     eta, multipliers : ndarrays of shape (M,)
         eta_m, and dR / dmu_m = eta_m mu_m, which is lambda_m in `skm`.
     unused, excluded, readmitted : ndarrays of bool, shape (M,)
-        Kernels without weight in the last solution, kernels left out of the problem, and kernels
-        that were left out by mistake and are never left out again.
+        Kernels of weight 0 in the last solution, kernels left out of the problem, and kernels that
+        were left out by mistake and are never left out again.
     """
 
     def __init__(
@@ -207,8 +212,8 @@ class SmoothedProblem:
     def _advance(self, gap: float) -> None:
         """Continue after a smoothed problem is solved.
 
-        Kernels without weight in two successive solutions are left out. A kernel that gets weight
-        again is readmitted and stays in the problem.
+        Kernels of weight 0 in two successive solutions are left out. A kernel that would get a
+        positive weight is readmitted and stays in the problem.
         """
         unused = self.multipliers == 0
         self.excluded |= unused & self.unused & ~self.readmitted
@@ -280,5 +285,5 @@ def smoothed(mu: np.ndarray, kappa: np.ndarray | float, d: float) -> np.ndarray:
     order, inverse = np.argsort(-mu), np.broadcast_to(1.0 / np.square(kappa), mu.shape)
     weights = inverse[order]
     gammas = d * np.cumsum(weights * mu[order]) / (1.0 + d**2 * np.cumsum(weights))
-    gamma = gammas.max()  # the maximum over k is attained at the number of kernels with weight
+    gamma = gammas.max()  # attained at the number of kernels of positive weight
     return np.maximum(0.0, mu - d * gamma) / kappa**2

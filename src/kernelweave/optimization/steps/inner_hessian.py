@@ -34,12 +34,13 @@ CHUNK = 10_000  # examples whose rows are copied at a time
 
 @dataclass(frozen=True)
 class InnerHessian:
-    """The Hessian of J, computed from at most `most` free examples.
+    """The Hessian of J(theta), the optimal value at fixed weights theta, from the free examples.
 
     Parameters
     ----------
     most : int
-        Number of free examples up to which the Hessian is exact.
+        Largest number of free examples. If there are more, the Hessian is extrapolated from a
+        part of them.
     recorded : bool
         Whether the Hessian is computed from recorded products, if there are any.
     most_outputs : int

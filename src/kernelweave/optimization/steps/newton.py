@@ -82,7 +82,7 @@ class Newton(WeightStep):
     Parameters
     ----------
     curvature : InnerHessian or ResponseHessian
-        Computes the Hessian of J.
+        Computes the Hessian of J(theta), the optimal value of the inner problem.
     """
 
     curvature: InnerHessian | ResponseHessian
@@ -109,7 +109,8 @@ class NewtonSteps:
     ----------
     norm : Norm
     hessian : callable
-        Returns the Hessian of J, shape (M, M), at the present weights, shape (M,).
+        Returns the Hessian of J(theta), the optimal value of the inner problem, shape (M, M), at
+        the present weights, shape (M,).
     tuning : NewtonTuning
     """
 

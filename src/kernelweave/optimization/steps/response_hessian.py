@@ -18,18 +18,19 @@ from ...problem.problem import Problem
 from ..inner.newton_cg import newton_iterates
 from ..inner.products import kernel_product
 
-MOVES = 30  # maximum number of conjugate gradient moves
+MOVES = 30  # maximum number of conjugate gradient iterations
 ENOUGH = 1e-3  # squared norm of residuals, relative to the first, at which they stop
 
 
 @dataclass(frozen=True)
 class ResponseHessian:
-    """The Hessian of J for a smooth risk.
+    """The Hessian of J(theta), the optimal value at fixed weights theta, for a smooth risk.
 
     Parameters
     ----------
     products : {"engine", "matrix", "sample"}
-        How products with the kernel matrix are computed; see `kernel_product`.
+        How products with the kernel matrix are computed: by the engine, with the matrix in memory,
+        or with a Nyström approximation.
     """
 
     products: str
