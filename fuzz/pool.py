@@ -44,13 +44,13 @@ class Worker:
                     left.pop(0)
                     self._answered += 1
                     yield answer
+            except TimeoutError as error:
+                left.pop(0)
+                yield Verdict("hang", str(error)), SECONDS
             except (EOFError, OSError):
                 self._child.join()
                 left.pop(0)
                 yield Verdict("crash", _ending(self._child.exitcode)), SECONDS
-            except TimeoutError as error:
-                left.pop(0)
-                yield Verdict("hang", str(error)), SECONDS
             else:
                 continue
             self.close()
@@ -88,13 +88,15 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("fork")
         self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_serve, args=(self.run, theirs), daemon=True)
+        ends = (theirs, self._pipe)
+        self._child = context.Process(target=_serve, args=(self.run, *ends), daemon=True)
         self._child.start()
         theirs.close()
         self._answered = 0
 
 
-def _serve(run: Callable[[bytes], None], pipe: Connection) -> None:
+def _serve(run: Callable[[bytes], None], pipe: Connection, parents: Connection) -> None:
+    parents.close()  # else the worker would not notice that its parent was killed
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1)
     limit = _address_space() + MEMORY
@@ -102,13 +104,12 @@ def _serve(run: Callable[[bytes], None], pipe: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
-            inputs = pipe.recv()
-        except EOFError:
+            for data in pipe.recv():
+                before = time.process_time()
+                verdict = judged(run, data)
+                pipe.send((verdict, time.process_time() - before))
+        except (EOFError, OSError):  # the parent has ended
             os._exit(0)
-        for data in inputs:
-            before = time.process_time()
-            verdict = judged(run, data)
-            pipe.send((verdict, time.process_time() - before))
 
 
 def _address_space() -> int:
