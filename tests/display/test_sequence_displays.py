@@ -28,7 +28,7 @@ def model(data):
 
 
 @pytest.mark.parametrize("split", ["degree", "position", "both", [(0, 10), (20, 30)]], ids=str)
-def test_weights_by_place(split, data):
+def test_weights_by_position(split, data):
     fitted = MKLClassifier(WeightedDegree(3, split=split)).fit(*data)
     shown = PositionWeightsDisplay.from_estimator(fitted)
     weights = shown.image_.get_array()

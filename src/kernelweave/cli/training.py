@@ -208,7 +208,7 @@ def task_of(data: Data, options: Options) -> str:
 
 
 def strata(data: Data) -> np.ndarray | None:
-    """Return what stratified folds balance, shape (n,): the events of censored times, or y."""
+    """Return the events of censored times, or else y, shape (n,), to stratify folds by."""
     return data.y["event"] if data.y is not None and data.y.dtype.names else data.y
 
 

@@ -71,7 +71,7 @@ class PositionWeightsDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         """
-        weights, labels = weights_by_place(estimator, target)
+        weights, labels = weights_by_position(estimator, target)
         return cls(weights, labels).plot(ax)
 
     def _size(self) -> tuple[float, float]:
@@ -240,7 +240,7 @@ def _map_width(positions: int) -> float:
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
-def weights_by_place(estimator: FittedEstimator, target: object) -> tuple[np.ndarray, list[str]]:
+def weights_by_position(estimator: FittedEstimator, target: object) -> tuple[np.ndarray, list[str]]:
     """Return the weights of a family of weighted degree kernels, and labels of the lengths.
 
     The weights have shape (lengths, positions), with NaN where the family has no kernel. They are

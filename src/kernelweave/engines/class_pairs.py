@@ -249,5 +249,5 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 
 
 def n_classes_of(n_pairs: int) -> int:
-    """Return the number of classes that have so many pairs."""
+    """Return the number K of classes with K (K - 1) / 2 = n_pairs pairs."""
     return (1 + math.isqrt(1 + 8 * n_pairs)) // 2

@@ -117,7 +117,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     @property
     def _form(self) -> ClassForm:
-        """How decision functions become scores, labels and probabilities of classes."""
+        """The conversion of decision values to scores, labels and probabilities of classes."""
         if getattr(self, "multilabel_", False):
             return LABELS
         # models of earlier versions have no `multi_class_`

@@ -71,7 +71,7 @@ class FoldTrainer:
     def solve(self, engine: Engine, problem: Problem, weights: np.ndarray | None = None) -> Result:
         """Solve the problem of a fold from the engine's alpha and weights, shape (M,).
 
-        Without weights the plan chooses the start. The rounding of the gap is not bounded.
+        Without weights the plan chooses the start. The rounding error of the gap is not computed.
         """
         fit = Fit(self.estimator, self.prepared, deadline=self.deadline(), final=False)
         result = fit.solve(problem, engine, weights)

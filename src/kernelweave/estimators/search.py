@@ -66,7 +66,7 @@ class SearchTask(ABC):
 
     @property
     def strata(self) -> np.ndarray | None:
-        """Classes that the folds of calibration balance, shape (n,), if there are any."""
+        """Classes by which the folds of calibration are stratified, shape (n,), or None."""
         return None
 
     def costs_of(self, train: np.ndarray) -> np.ndarray:
@@ -321,7 +321,7 @@ class Search(MKLEstimator):
         return best
 
     def _workload(self, task: SearchTask, grid: Grid, folds: int) -> Workload:
-        """Return what an engine must serve: every point of the grid, on every fold."""
+        """Return the workload of the engine: a fit for every point of the grid on every fold."""
         first = task.problems_of(np.arange(len(task.y)), grid.Cs.max(), grid.norms[0])
         loss, shared = first[0].loss, first[0].n_outputs > 1
         methods = [find_method(self.solver, one, loss, shared=shared) for one in grid.norms]

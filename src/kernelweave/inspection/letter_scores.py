@@ -128,7 +128,10 @@ def letter_scores(
 
 
 def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.ndarray]:
-    """Return the weights of the planes of each source, by source and normalisation slots."""
+    """Return the weights of the planes of each source, see `kernels.compile.program`.
+
+    Keys are the number of the source, and the slots of the normalisation factors.
+    """
     listing, theta = model.compiled.listing, model.weights[output]
     starts = np.array([*listing.layout.sources.values()])
     quantities = [quantity for quantity, _ in listing.layout.sources]

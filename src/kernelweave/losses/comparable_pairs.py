@@ -75,11 +75,11 @@ class ActivePairs(ABC):
 
     @abstractmethod
     def over_later(self, values: np.ndarray) -> np.ndarray:
-        """Return for each earlier event the sum of values, shape (n,), of its active later ones."""
+        """Return sums of values over the later examples of each event's active pairs, all (n,)."""
 
     @abstractmethod
     def over_earlier(self, values: np.ndarray) -> np.ndarray:
-        """Return for each example the sum of values, shape (n,), of its active earlier events."""
+        """Return sums of values over the events of each later example's active pairs, all (n,)."""
 
 
 class MatrixOfPairs(ActivePairs):

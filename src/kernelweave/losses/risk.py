@@ -206,7 +206,7 @@ class Risk:
         return np.asarray(drift <= rounding)
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
+        """Return a feasible alpha, shape (n,), at which the conjugate has finite derivatives.
 
         It is zero if possible. The logistic and the smooth hinge loss need every alpha strictly
         within its bounds, and one-class problems need a positive sum.
@@ -271,7 +271,7 @@ class Risk:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
 
         Some risks compute it from `alpha`, shape (n,), the dual variables of the model. The bias is
-        rounded so that adding the centre to it is exact. Without an intercept it is 0.
+        rounded so that adding `centre` to it is exact. Without an intercept it is 0.
         """
         if self.tau is None:
             return np.zeros(self.n_outputs) if self.n_outputs > 1 else 0.0

@@ -148,9 +148,9 @@ class Problem:
         return self.risk.value(F, bias) + 0.5 * self.norm.regularizer(theta, s)
 
     def dual(self, alpha: np.ndarray, s: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible.
+        """Return the dual value of alpha, shape (n,); -inf if alpha is infeasible.
 
-        `near`: see `Risk.conjugate`.
+        `s`, shape (M,), are its squared block norms. `near`: see `Risk.conjugate`.
         """
         if not self.risk.is_feasible(alpha):
             return -np.inf

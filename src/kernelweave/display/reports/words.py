@@ -18,7 +18,7 @@ from ...inspection.kmers import (
 from ...inspection.motifs import motifs
 from ...inspection.word_tables import MOST_BYTES, WordTables
 from ...inspection.words import PositionalWords, positional_words
-from ..sequence_displays import weights_by_place
+from ..sequence_displays import weights_by_position
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _maps(model: FittedEstimator, target: object, tables: WordTables, longest: i
     caption = f"Weight of each {k}-mer, by position{of}"
     figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.23 * len(heaviest))))
     try:
-        weights, labels = weights_by_place(model, target)
+        weights, labels = weights_by_position(model, target)
     except ValueError:  # no weights by position were learned
         return figures
     caption = f"Kernel weights, by match length and position{of}"

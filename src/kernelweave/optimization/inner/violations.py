@@ -86,7 +86,7 @@ class Violations:
         return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
 
     def excess(self, idx: np.ndarray) -> np.ndarray:
-        """Return the violation of some examples relative to `middle`; negative if there is none."""
+        """Return the KKT violation of the examples idx at the multiplier `middle`; < 0 if none."""
         return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 

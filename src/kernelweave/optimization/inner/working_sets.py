@@ -85,7 +85,7 @@ class WorkingSets:
     tuning: WorkingSetTuning = field(default=WorkingSetTuning(), repr=False)
 
     def begin(self, problem: Problem, engine: Engine, run: Run) -> Decomposition:
-        """Return the method at the alpha of an engine."""
+        """Return the decomposition method, started from the alpha of an engine."""
         return Decomposition(problem, engine, self, run)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:

@@ -128,7 +128,7 @@ class LinearProgram:
 
 
 def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """Return the vertex near theta, shape (M,), beyond the tolerance of the simplex method.
+    """Return the vertex near theta, shape (M,), more precise than the simplex method finds it.
 
     Near the optimum the violation of a cut is of second order in the error of theta, and falls
     below the feasibility tolerance long before the duality gap, which is of first order. So the

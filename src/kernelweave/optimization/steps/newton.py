@@ -192,7 +192,7 @@ class RankOneModel:
         self.hessian = _limited(hessian, theta / self.s)
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the change of J from the centre to theta, and its gradient and Hessian there."""
+        """Return the value of the model at theta, 0 at its centre, its gradient and its Hessian."""
         there = _core.rank_one_model(self.hessian, self.s, theta - self.theta, SLIGHT)
         if there is None:
             raise LinAlgError("a kernel without which J is not finite has lost its weight")
