@@ -370,7 +370,7 @@ def _check_fraction(fraction: float, alphabet: Alphabet, source: str) -> None:
 
 
 def check_columns(model: FittedEstimator, X: Frame | Sequences, source: str) -> None:
-    """Check the letters of the columns that string kernels read, as `check_letters` does."""
+    """Warn of, or refuse, columns of string kernels with letters outside the alphabet."""
     if isinstance(X, Sequences):
         return
     for _, view in model._model.compiled.listing.layout.sources:

@@ -266,11 +266,11 @@ def make_estimator(options: Options, data: Data) -> FittedEstimator:
 
 
 def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Alphabet) -> list[Kernel] | None:
-    """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
+    """Return the kernels of the options -k, or without -k the default ones of sequence columns.
 
-    A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
-    sequences in a table have gapped k-mers (k-mers with a mismatch for proteins), and the weighted
-    degree kernel if all lengths are equal.
+    Columns of sequences in a table have gapped k-mers (k-mers with a mismatch for proteins), and
+    the weighted degree kernel if all lengths are equal. The result is None if X is `Sequences` or
+    a table without such columns: the estimator then chooses its default kernels itself.
     """
     if specs:
         return [parse_kernel(spec) for spec in specs]

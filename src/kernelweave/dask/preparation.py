@@ -1,4 +1,4 @@
-"""Load the partitions as shards, and build the engine that trains on them."""
+"""Load the partitions of the training data on workers, and build the engine that trains on them."""
 
 from __future__ import annotations
 
@@ -179,11 +179,11 @@ def is_there(shard: Shard) -> bool:
 
 
 def load(part: object, message: bytes, label: str, start: int) -> Shard:
-    """Return a partition as a shard.
+    """Return a partition of the training data as a `Shard`: its examples, encoded for the kernels.
 
     Parameters
     ----------
-    part : the examples of a partition
+    part : the examples of the partition
     message : bytes
         The pickled kernels and number of threads.
     label : str

@@ -134,7 +134,7 @@ class Engine(ABC):
     work : Work
         Counts the pairs of examples that were evaluated.
     origin : ndarray of shape (n,) or None
-        Outputs with the dual point alpha (`Response`), if a solver has passed them with alpha.
+        Outputs where the gradient of the risk is -alpha, if a solver has passed them with alpha.
     """
 
     precision: float = float(np.finfo(float).eps)

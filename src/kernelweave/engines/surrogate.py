@@ -48,16 +48,16 @@ class SurrogateMatrix:
     def of(
         cls, quick: MatVec, Q: np.ndarray, KQ: np.ndarray, quick_products: np.ndarray
     ) -> SurrogateMatrix:
-        """Return the surrogate fitted to recorded products.
+        """Return an approximation of a kernel matrix K that agrees with recorded products K Q.
 
         Parameters
         ----------
         quick : MatVec
             The engine of the k kernels with cheap products.
-        Q, KQ : ndarray of shape (r, n)
-            Orthonormal vectors and their products with K.
+        Q, KQ : ndarrays of shape (r, n)
+            Orthonormal vectors, as rows, and their products with K.
         quick_products : ndarray of shape (r, k, n)
-            Their products with the kernels of `quick`.
+            Products of the rows of Q with each kernel of `quick`.
 
         Returns
         -------

@@ -387,7 +387,8 @@ class MKLClassifier(BaseClassifier):
         for each output. If the run is killed, or stopped by `max_iter` or `max_time`, the next
         call of `fit` continues from there. Files are removed when the run ends otherwise.
     verbose : int
-        1 displays a progress line, 2 also prints the plan of the fit; both on standard error.
+        1 displays a progress line. 2 also prints the plan of the fit and the number of evaluated
+        pairs of examples. Both go to standard error.
     random_state : int, RandomState or None
         Only used by solvers that draw random numbers.
 
@@ -463,7 +464,8 @@ class MKLClassifier(BaseClassifier):
         sample_weight : array-like of shape (n,), optional
             Factors of C.
         groups : array-like of shape (n,), optional
-            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
+            Group of each example, such as its chromosome. The folds of ``calibrate`` keep groups
+            together.
 
         Returns
         -------

@@ -271,7 +271,8 @@ class MKLRegressor(BaseRegressor):
         sample_weight : array-like of shape (n,), optional
             Factors of C.
         groups : array-like of shape (n,), optional
-            Examples of a group, such as a chromosome, are in one fold of `calibrate`.
+            Group of each example, such as its chromosome. The folds of ``calibrate`` keep groups
+            together.
 
         Returns
         -------

@@ -41,7 +41,7 @@ Score = Callable[[np.ndarray, np.ndarray], float]  # of decision values and held
 
 @dataclass(frozen=True, eq=False)
 class SearchTask(ABC):
-    """Examples, targets and the problems of training folds.
+    """Cross-validation over norm and C: examples, targets and the problems of training folds.
 
     Attributes
     ----------
@@ -253,7 +253,8 @@ class Search(MKLEstimator):
         sample_weight : array-like of shape (n,), optional
             Factors of C, and weights in scoring.
         groups : array-like of shape (n,), optional
-            Groups for the splitter `cv`. They are also kept together by `calibrate`.
+            Group of each example. It is passed to the splitter ``cv``, and the folds of
+            ``calibrate`` keep groups together.
 
         Returns
         -------

@@ -67,7 +67,7 @@ class _HeldOutSurvival(_HeldOut, BaseSurvival):
 
 @dataclass(frozen=True, eq=False)
 class ClassSearch(SearchTask):
-    """The search of a classifier.
+    """Cross-validation of a classifier over norm and C.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class ClassSearch(SearchTask):
 
 @dataclass(frozen=True, eq=False)
 class TargetSearch(SearchTask):
-    """The search of a regressor."""
+    """Cross-validation of a regressor over norm and C."""
 
     estimator: MKLRegressorCV
 
@@ -141,7 +141,7 @@ class TargetSearch(SearchTask):
 
 @dataclass(frozen=True, eq=False)
 class SurvivalSearch(SearchTask):
-    """The search of a survival model."""
+    """Cross-validation of a survival model over norm and C."""
 
     estimator: MKLSurvivalCV
 

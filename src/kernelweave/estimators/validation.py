@@ -93,7 +93,16 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def _in_known_form(kernels: object, X: Any) -> Any:
-    """Return X with lazy, Arrow and wrapped tables converted to types that kernels can read."""
+    """Return X as a type that kernels can read.
+
+    Arrow tables become data frames, dicts and frames with MultiIndex columns `Views`, and masked
+    values NaN. A 3-D array becomes a list of kernel matrices if all `kernels` are precomputed.
+
+    Raises
+    ------
+    ValueError
+        For lazy frames, lists of dicts, and kernel matrices without precomputed kernels.
+    """
     if hasattr(X, "collect"):
         raise ValueError("X is a lazy frame, whose rows are not known; pass X.collect()")
     X = unpacked(X)

@@ -42,7 +42,7 @@ class Scores:
     scores : ndarray of shape (k,)
         Decision values of the windows read along the strand; predictions of regressors.
     step : int
-        Distance between the starts of neighbouring windows; 1 for windows at anchors.
+        Distance between the starts of windows in the scan; 1 if `scan` was passed an `anchor`.
 
     Examples
     --------

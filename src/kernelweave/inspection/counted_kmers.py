@@ -130,8 +130,8 @@ def _gapped_rows(quantity: HammingQuantity, values: np.ndarray) -> Iterator[tupl
         codes = numbers[:, None] // powers % len(letters)
         keep = np.ones(len(numbers), dtype=bool)
         if quantity.both_strands:
-            partner = np.frombuffer(quantity.alphabet.strand_codes, dtype=np.uint8)
-            keep = numbers <= partner[codes[:, ::-1]].astype(np.int64) @ powers
+            complement = np.frombuffer(quantity.alphabet.strand_codes, dtype=np.uint8)
+            keep = numbers <= complement[codes[:, ::-1]].astype(np.int64) @ powers
         texts = letters[codes[keep]].view(f"S{quantity.length}").ravel()
         for word, weight in zip(texts.tolist(), values[numbers[keep]].tolist(), strict=True):
             yield word.decode("latin-1"), weight

@@ -183,33 +183,33 @@ class _Words:
     weights : ndarray of shape (n,)
     letters : int
         Number of letters of the alphabet.
-    partner : ndarray of shape (letters,), or None
+    complement : ndarray of shape (letters,), or None
         Code of the complement of each letter; None for one direction.
     """
 
     reads: np.ndarray
     weights: np.ndarray
     letters: int
-    partner: np.ndarray | None
+    complement: np.ndarray | None
 
     @classmethod
     def of(cls, heaviest: HeaviestWords) -> _Words:
         alphabet, letters = heaviest.alphabet, len(heaviest.alphabet.letters)
-        partner = None
+        complement = None
         if heaviest.both_strands:
-            partner = np.frombuffer(alphabet.strand_codes, dtype=np.uint8)[:letters]
+            complement = np.frombuffer(alphabet.strand_codes, dtype=np.uint8)[:letters]
         words = [word.encode("latin-1").translate(alphabet.codes) for word, _ in heaviest.weights]
-        directions, longest = 1 if partner is None else 2, max(map(len, words))
+        directions, longest = 1 if complement is None else 2, max(map(len, words))
         reads = np.full((directions, len(words), longest), letters, dtype=np.int64)
         for i, word in enumerate(words):
             codes = np.frombuffer(word, np.uint8)
             reads[0, i, : len(codes)] = codes
-            if partner is not None:
-                reads[1, i, : len(codes)] = partner[codes[::-1]]
+            if complement is not None:
+                reads[1, i, : len(codes)] = complement[codes[::-1]]
         weights = np.array([weight for _, weight in heaviest.weights])
         # Relative to the lightest word, so that the general level of the weights does not count.
         excess = weights - weights.min() + 1e-3 * weights.max()
-        return cls(reads, excess, letters, partner)
+        return cls(reads, excess, letters, complement)
 
     @property
     def width(self) -> int:
@@ -296,7 +296,7 @@ def _clusters(heaviest: HeaviestWords, n: int) -> list[tuple[list[tuple[str, flo
             counts.append(matrix)
             members.append(placed.index)
     found = []
-    for matrix, chosen in _merge(counts, members, words.partner):
+    for matrix, chosen in _merge(counts, members, words.complement):
         trimmed = _trimmed(matrix, words.weights[chosen].sum())
         if trimmed is not None:
             found.append(([heaviest.weights[i] for i in chosen.tolist()], trimmed))
@@ -304,13 +304,13 @@ def _clusters(heaviest: HeaviestWords, n: int) -> list[tuple[list[tuple[str, flo
 
 
 def _merge(
-    counts: list[np.ndarray], members: list[np.ndarray], partner: np.ndarray | None
+    counts: list[np.ndarray], members: list[np.ndarray], complement: np.ndarray | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return counts and words of motifs, with motifs that correlate under a shift merged."""
     merged: list[tuple[np.ndarray, np.ndarray]] = []
     for matrix, chosen in zip(counts, members, strict=True):
         for k, (other, others) in enumerate(merged):
-            if (moved := _best_shift(other, matrix, partner)) is not None:
+            if (moved := _best_shift(other, matrix, complement)) is not None:
                 merged[k] = (other + moved, np.concatenate([others, chosen]))
                 break
         else:
@@ -319,13 +319,17 @@ def _merge(
 
 
 def _best_shift(
-    one: np.ndarray, other: np.ndarray, partner: np.ndarray | None
+    one: np.ndarray, other: np.ndarray, complement: np.ndarray | None
 ) -> np.ndarray | None:
-    """Return a count matrix moved onto another one, None if they do not correlate."""
+    """Return the count matrix `other`, shifted so that it correlates best with `one`.
+
+    With the code of the complement of each letter, its reverse complement is tried, too. The
+    result is None if the largest correlation is at most `SAME`.
+    """
     best: tuple[float, np.ndarray | None] = (SAME, None)
     reads = [other]
-    if partner is not None:
-        reads.append(other[partner, ::-1])
+    if complement is not None:
+        reads.append(other[complement, ::-1])
     half = one.shape[1] // 2
     for read in reads:
         for shift in range(-half, half + 1):

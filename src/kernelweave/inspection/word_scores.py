@@ -151,7 +151,24 @@ def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np
 def _words(
     codes: np.ndarray, length: int, letters: int
 ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-    """Yield for each start the sequences with a word there, the start, and the word numbers."""
+    """Yield all words of `length` known letters: rows, start and word numbers for each start.
+
+    Parameters
+    ----------
+    codes : array of shape (n, L)
+        Letters of the sequences as numbers.
+    length : int
+    letters : int
+        Size of the alphabet. A word is numbered by its codes, read as digits in this base.
+
+    Yields
+    ------
+    rows : array of shape (k,)
+        The sequences whose word at `start` has known letters only.
+    start : int
+    words : array of shape (k,)
+        The numbers of these words.
+    """
     powers = letters ** np.arange(length - 1, -1, -1, dtype=np.int64)
     for start in range(codes.shape[1] - length + 1):
         window = codes[:, start : start + length]
@@ -176,8 +193,8 @@ def _spectrum(
     words = _weighted_words(quantity, total.table, total.planes[0] * total.coef)
     weights = {codes: w for _, codes, w in words}
     if quantity.both_strands:
-        partner = quantity.alphabet.strand_codes
-        weights |= {codes[::-1].translate(partner): w for codes, w in weights.items()}
+        complement = quantity.alphabet.strand_codes
+        weights |= {codes[::-1].translate(complement): w for codes, w in weights.items()}
     codes = coded(new.sequences)
     n, width = codes.shape
     scores = np.zeros((n, len(quantity.alphabet.letters), width))

@@ -146,7 +146,7 @@ class Kernel(Nested, ABC):
         return None
 
     def centred(self, present: Reader) -> Kernel | None:
-        """Return the kernel that subtracts the mean vector of the training examples.
+        """Return the kernel, centred in feature space by subtracting a mean vector from the inputs.
 
         Parameters
         ----------
@@ -156,7 +156,8 @@ class Kernel(Nested, ABC):
         Returns
         -------
         Kernel or None
-            None for nonlinear kernels, and if sparse vectors would become dense.
+            None for nonlinear kernels, and if the vectors are sparse or contain indicators of
+            categories.
         """
         return None
 
@@ -405,10 +406,10 @@ class TableKernel(OnColumns):
 
 
 class Unresolved(Kernel):
-    """A kernel whose members are known only after `resolve`."""
+    """A kernel that `resolve` replaces by another one; until then it has no names or values."""
 
     def _refuse(self) -> ValueError:
-        """Return the error of methods that read the members."""
+        """Return the error of methods that need the resolved kernel."""
         return ValueError(f"{self!r} has no members yet; call resolve(X) first")
 
     @property

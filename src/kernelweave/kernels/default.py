@@ -305,7 +305,7 @@ class Contents:
 
     @property
     def kinds(self) -> tuple[list[int], list[int]]:
-        """Columns that have joint kernels: numbers, categories."""
+        """Numeric and categorical columns; there are kernels on all columns of each group."""
         return self.numbers, self.categories
 
     @property

@@ -190,7 +190,7 @@ class CoxRisk(JointRisk):
         return np.asarray(at_risk[each] + np.log1p(-removed))
 
     def response(self, F: np.ndarray) -> Response:
-        """Return the dual point of outputs F, shape (n,), and the Hessian there.
+        """Return the risk, its gradient and its Hessian at outputs F, shape (n,).
 
         With the cumulative hazard H(t), Breslow's estimate from costs and risk set sums, alpha_i is
         C_i event_i - w_i exp(F_i) H(t_i): the martingale residual of example i.
@@ -253,7 +253,7 @@ class CoxRisk(JointRisk):
         return np.inf if F is None else float(-alpha @ F - self.value(F))
 
     def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
-        """Return outputs F, shape (n,), whose dual point is alpha; None if there are none."""
+        """Return outputs F, shape (n,), where the gradient is -alpha; None if there are none."""
         times = self.times
         costs = np.where(times.happened, self.C[times.order], 0.0)
         expected = costs - alpha[times.order]

@@ -44,7 +44,7 @@ class JointRisk(EventRisk):
         return self.feasible_alpha()
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return the dual point of the constant model, shape (n,)."""
+        """Return minus the gradient at the constant model, shape (n,), which is feasible."""
         return self.response(np.zeros_like(self.y)).alpha
 
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> float:

@@ -2,9 +2,9 @@
 
     V(f; c) = log sum_k exp(f_k) - f_c
 
-The dual point of outputs F is alpha_ik = C_i ([k = c_i] - p_ik), with p the softmax of the outputs.
-The conjugate of the risk at -alpha is sum_i C_i sum_k p_ik log p_ik. Gradient, Hessian and
-conjugate are exact, so that every dual point has an exact duality gap.
+Minus the gradient at outputs F is alpha_ik = C_i ([k = c_i] - p_ik), with p the softmax of the
+outputs. The conjugate of the risk at -alpha is sum_i C_i sum_k p_ik log p_ik. Gradient, Hessian and
+conjugate are exact, so that duality gaps are, too.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class MultinomialRisk(ClassRisk):
         return self._with_absent(F, bias)
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return the dual point of the constant model, shape (K n,)."""
+        """Return minus the gradient at the constant model, shape (K n,), which is feasible."""
         return self.response(np.zeros_like(self.y)).alpha
 
     def response(self, F: np.ndarray) -> Response:
-        """Return the dual point of outputs F, shape (K n,), and the Hessian there."""
+        """Return the risk, its gradient and its Hessian at outputs F, shape (K n,)."""
         bias, C = self.best_bias(F), self.costs
         p = softmax(self.table(F) + bias[:, None], axis=0)
         present = self.class_costs > 0

@@ -32,7 +32,7 @@ CONJUGATE_STEPS = 100  # maximum number of Newton steps that evaluate the conjug
 CONJUGATE_MOVES = 300  # and of conjugate gradient moves for each of them
 # Ridge of the Hessian, relative to the largest alpha: it is singular where no pair is active.
 RIDGE = 1e-3
-MATCHED = 1e-10  # difference of dual points that counts as rounding, relative to the largest alpha
+MATCHED = 1e-10  # difference of alphas that counts as rounding, relative to the largest alpha
 ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its terms
 
 
@@ -117,7 +117,7 @@ class RankingRisk(JointRisk):
         return value, up - down, active, count
 
     def response(self, F: np.ndarray) -> Response:
-        """Return the dual point of outputs F, shape (n,), and a generalised Hessian there."""
+        """Return the risk, its gradient and a generalised Hessian at outputs F, shape (n,)."""
         value, alpha, active, count = self._parts(F)
         w, c = self._weights, self._costs
         before = active.over_earlier(c)
@@ -130,7 +130,7 @@ class RankingRisk(JointRisk):
         return Response(alpha, value, hessian)
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (n,); inf if no outputs have this dual point.
+        """Return the conjugate at -alpha, shape (n,); inf if the gradient is -alpha nowhere.
 
         `near`: outputs from which the search for them starts, shape (n,); see `Risk.conjugate`.
         """

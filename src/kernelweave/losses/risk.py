@@ -177,7 +177,7 @@ class Risk:
         return float(self.C @ self.losses(f) + constant)
 
     def values(self, F: np.ndarray, bias: Numbers) -> np.ndarray:
-        """Return the risk of each output, shape (n_outputs,), as `value` does for their sum."""
+        """Return the risk of each output, shape (n_outputs,); they add up to `value`."""
         values = self.sums(self.C * self.losses(F + self.per_example(bias)))
         return values + self.tau * np.asarray(bias) if self.tau else values
 
@@ -188,8 +188,8 @@ class Risk:
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,), for feasible alphas.
 
-        `near`: outputs, shape (n,), whose dual point is alpha or close to it. Risks whose conjugate
-        has no formula start from them; the result is the same.
+        `near`: outputs, shape (n,), where the gradient is about -alpha. Risks whose conjugate has
+        no formula start from them; the result is the same.
         """
         return float(self.term.conjugate(alpha).sum())
 
@@ -243,7 +243,7 @@ class Risk:
         return self.term.is_entropy
 
     def response(self, F: np.ndarray) -> Response:
-        """Return the dual point of outputs F, shape (n,), and the Hessian, of a smooth risk."""
+        """Return a smooth risk, its gradient and its Hessian at outputs F, shape (n,)."""
         term, bias = self.term, self.best_bias(F)
         width = term.hi - term.lo
         rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
@@ -318,12 +318,12 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """A smooth risk at outputs F, with the best bias.
+    """A smooth risk as a function of the outputs F, minimised over the bias: value and derivatives.
 
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        Minus the gradient, a feasible dual point.
+        Minus the gradient, which is feasible in the dual problem.
     value : float
     hessian : callable
         Returns the product of the Hessian with a change of the outputs, shape (n,). The bias,

@@ -314,7 +314,7 @@ class _Solution:
     bias: np.ndarray
 
     def values(self) -> tuple[float, float, float, float]:
-        """Return primal, dual and constant objective value, and the gap."""
+        """Return primal value, dual value, objective of the constant model, and gap."""
         problem, alpha, s = self.problem, self.alpha.ravel(), self.s.sum(axis=0)
         inside = np.clip(alpha, *problem.risk.bounds)
         alpha = np.where(np.abs(alpha - inside) <= BOUND_ROUNDING * np.abs(inside), inside, alpha)

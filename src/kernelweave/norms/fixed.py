@@ -1,4 +1,4 @@
-"""Fixed kernel weights, in the form of a norm."""
+"""Fixed kernel weights, which replace a norm constraint."""
 
 from __future__ import annotations
 

@@ -123,10 +123,18 @@ def rounding_error(
 def _joint_error(
     problem: Problem, engine: Engine, result: Result, dF: np.ndarray, ds: np.ndarray
 ) -> float:
-    """Return a bound as `rounding_error` does, for a risk that is not a sum over the examples.
+    """Return a bound of the rounding error of P - D if the risk is not a sum over the examples.
 
     The risk is evaluated at perturbed outputs. At the optimum its gradient is -alpha. So errors
     with the signs of -alpha increase it most, and those with the signs of alpha decrease it most.
+
+    Parameters
+    ----------
+    problem, engine, result : Problem, Engine, Result
+    dF : ndarray of shape (n,)
+        Bounds of the errors of the outputs.
+    ds : ndarray of shape (M,)
+        Bounds of the errors of the squared block norms.
     """
     risk, norm, theta, alpha = problem.risk, problem.norm, result.weights, engine.alpha
     F, growth = engine.combined(theta), (1 + np.sqrt(len(alpha))) * UNIT

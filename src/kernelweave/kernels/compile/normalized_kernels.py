@@ -221,7 +221,7 @@ def diagonal(kernel: Kernel, reading: Reader) -> np.ndarray:
 
 
 def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x) as `diagonal` does; raise ValueError if a value or a sum overflows.
+    """Return k_m(x, x), (M, n) or (1, n) as `diagonal`; raise ValueError if a value overflows.
 
     By the Cauchy-Schwarz inequality, |k(x, y)|^2 <= k(x, x) k(y, y), all values of a positive
     semidefinite kernel are finite if its diagonal is.

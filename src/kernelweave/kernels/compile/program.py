@@ -147,7 +147,7 @@ class Listing:
         return all(_core.Engine.is_linear(kernels.program) for kernels in (first, self))
 
     def read_by(self, part: Listing) -> list[int]:
-        """Return the positions of the sources that a part of the kernels reads."""
+        """Return the positions, in this listing, of the sources of a part of its kernels."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}
         return [numbers[source] for source in part.layout.sources]
 
@@ -156,7 +156,7 @@ class Listing:
 
         Parameters
         ----------
-        kernels : array of positions
+        kernels : positions of kernels
         most : largest size of a group
         """
         groups = defaultdict[Expression, list[int]](list)
@@ -167,11 +167,11 @@ class Listing:
                 yield np.array(group[first : first + most])
 
     def part(self, chosen: np.ndarray) -> Listing:
-        """Return some of the kernels, with the sources that they read.
+        """Return the expressions of some kernels, with only the sources (`Layout`) that they use.
 
         Parameters
         ----------
-        chosen : array of k positions
+        chosen : positions of k kernels
         """
         expressions = [self.expressions[m] for m in chosen]
         planes = {step[1] for e in expressions for step in e if step[0] in READING}

@@ -278,7 +278,11 @@ def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:
-    """Return a resolved kernel that also has values for absent examples, if there are any."""
+    """Return a resolved kernel that is also defined for examples whose columns are all missing.
+
+    These are placed at the mean of the other training examples, as the module describes. Without
+    such examples in `training` and `new` the kernel is returned unchanged.
+    """
 
     def filled(one: Kernel) -> Kernel:
         known = isinstance(one, Absent) or all(

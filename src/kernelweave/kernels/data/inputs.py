@@ -77,7 +77,7 @@ def _as_array(X: Data) -> np.ndarray:
 
 
 def as_view(table: Any) -> Any:
-    """Return a view as `as_input` does; a 1-D array is one column."""
+    """Return a view as a valid table (`as_input`); a 1-D array becomes one column."""
     if isinstance(table, list | tuple):
         table = np.array(table, dtype=object if _contains_texts(table) else None)
     if len(table.shape) == 1:

@@ -36,8 +36,8 @@ class SpectrumQuantity:
         letters = len(self.alphabet.letters)
         if not _core.kmers_fit(self.k, letters):
             return _core.substring(letters, [0.0] * (self.k - 1) + [1.0], self.store)
-        partner = self.alphabet.strand_codes if self.both_strands else None
-        return _core.spectrum(self.k, letters, partner, self.store)
+        complement = self.alphabet.strand_codes if self.both_strands else None
+        return _core.spectrum(self.k, letters, complement, self.store)
 
 
 @registered("Spectrum")

@@ -128,7 +128,7 @@ class _NewtonCG:
     def run_steps(self) -> Certificate:
         """Take Newton steps until the run is finished or no step decreases the primal value.
 
-        The engine ends at the last dual point, whose certificate is returned.
+        The engine ends at the last alpha, whose certificate is returned.
         """
         point, iterations = better_start(self.problem, self.engine, self.weights), 0
         while True:
@@ -177,10 +177,10 @@ def certified_at(
     Parameters
     ----------
     alpha, F : ndarrays of shape (n,)
-        A dual point and its outputs.
+        Feasible dual variables and their outputs.
     weights : ndarray of shape (M,)
     origin : ndarray of shape (n,) or None
-        Outputs with the dual point alpha, if known.
+        Outputs where the gradient of the risk is -alpha, if known.
     """
     total = float(alpha @ F)  # theta . s
     s = np.full(len(weights), total / max(float(weights.sum()), TINY))

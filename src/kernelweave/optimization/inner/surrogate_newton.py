@@ -78,7 +78,7 @@ class _SurrogateNewton:
     def run_steps(self) -> Certificate:
         """Take steps until the run is finished or no step brings progress.
 
-        The engine ends at the last dual point, whose certificate is returned.
+        The engine ends at the last alpha, whose certificate is returned.
         """
         alpha, F = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
         origin = self.engine.origin

@@ -128,7 +128,7 @@ class LinearProgram:
 
 
 def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndarray) -> np.ndarray:
-    """Return the vertex near theta, shape (M,), more precise than the simplex method finds it.
+    """Return the optimal vertex near theta, shape (M,), more accurately than the simplex method.
 
     Near the optimum the violation of a cut is of second order in the error of theta, and falls
     below the feasibility tolerance long before the duality gap, which is of first order. So the
@@ -139,8 +139,9 @@ def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndar
     theta : ndarray of shape (M,)
         Solution of the linear program.
     linear, s : ndarrays of shape (T,) and (T, M)
-        Cuts, oldest first.
+        The cuts linear_t - theta . s_t / 2, oldest first.
     costs : ndarray of shape (M,)
+        Coefficients of the constraint costs . theta = 1.
     """
     level = float(theta @ s[-1])
     slopes = -0.5 * (s - level * costs)  # restricted to changes with costs . change = 0

@@ -117,7 +117,11 @@ class Master:
 
 
 class _Point:
-    """A primal-dual iterate: v with slacks and multipliers of bounds, rows and norm constraint."""
+    """A primal-dual iterate of a `Master` problem: the variables v, slacks and multipliers.
+
+    Each of the three groups of constraints has slacks and multipliers: the bounds v >= lower, the
+    rows of the linear constraints, and the norm constraint (`ball`).
+    """
 
     def __init__(self, master: Master, v: np.ndarray, theta: np.ndarray, free: np.ndarray):
         self.master, self.theta, self.free = master, theta.copy(), free
