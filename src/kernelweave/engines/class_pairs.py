@@ -124,7 +124,7 @@ class ClassPairsEngine(Engine):
         Returns
         -------
         ndarray of shape (n_pairs,)
-            The gaps that were reached. Outputs are computed from scratch.
+            Relative duality gap of each pair, from outputs computed from scratch at the end.
         """
         self._weigh(theta)
         lin, eps, curv, ent, lo, hi = (np.ascontiguousarray(part) for part in term.arrays)

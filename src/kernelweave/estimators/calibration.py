@@ -88,7 +88,10 @@ class IsotonicCalibrator:
     def fit(
         cls, values: np.ndarray, positive: np.ndarray, weights: np.ndarray
     ) -> IsotonicCalibrator:
-        """Return the non-decreasing function of least squared error; as `SigmoidCalibrator.fit`."""
+        """Return the non-decreasing function of least squared error.
+
+        Parameters are those of `SigmoidCalibrator.fit`.
+        """
         from sklearn.isotonic import IsotonicRegression  # takes long to import
 
         fitted = IsotonicRegression(y_min=0.0, y_max=1.0).fit(

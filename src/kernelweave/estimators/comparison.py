@@ -333,7 +333,7 @@ def _is_survival(estimator: object) -> bool:
 
 
 def _default_scoring(estimator: object) -> str | None:
-    """Return the name of a scorer; None for that of a survival model, the concordance."""
+    """Return the name of the default scorer; None for survival models (concordance)."""
     if _is_survival(estimator):
         return None
     return "accuracy" if is_classifier(estimator) else "r2"

@@ -83,7 +83,7 @@ class OneVsOne(Formulation):
 
     @cached_property
     def rows(self) -> list[np.ndarray]:
-        """Positions of the examples of each pair: those of the first class, then the others."""
+        """Positions of the examples of each pair: those of its first class, then of its second."""
         codes = self.classes.codes
         members = [np.flatnonzero(codes == code) for code in range(self.classes.n_classes)]
         return [np.concatenate([members[a], members[b]]) for a, b in self.pairs]

@@ -156,7 +156,7 @@ class CoxRisk(JointRisk):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """w of the examples in `times.order`."""
+        """Relative costs w = C / max C of the examples in `times.order`, shape (q,)."""
         return np.asarray(self.C[self.times.order] / max(self.C.max(), TINY))
 
     @cached_property

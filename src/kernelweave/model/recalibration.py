@@ -80,7 +80,7 @@ def _calibrated_again(model: MKLEstimator, X: Data, y: object, problems: list[Pr
 
 
 def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) -> None:
-    """Compute the attributes that come from cross-fitting again, and set them on `again`."""
+    """Repeat the cross-fitting, and set the attributes that come from it on `again`."""
     fitted = again._model
     merged, costs = None, _costs(problems[0])
     if fitted.merged_into is not None:

@@ -258,7 +258,7 @@ class Case:
 
     @property
     def of_parts(self) -> Case:
-        """The case of a subset of the examples, whose products may have another cost."""
+        """The case for a subset of the examples: only the costs of kernel products may differ."""
         return replace(self, costs=replace(self.costs, products=self.costs.part_products))
 
     @property

@@ -44,12 +44,12 @@ class Uniform:
 
 @dataclass(frozen=True)
 class SampleTuning:
-    """Constants of samples.
+    """Sizes and tolerance of the samples on which training starts.
 
     Attributes
     ----------
-    every : one in this many examples is in a sample.
-    smallest : number of examples from which on a sample is taken.
+    every : number of examples for each example of the sample.
+    smallest : smallest number of examples for which training starts on a sample.
     largest : largest number of examples in a sample.
     tol : relative duality gap on a sample.
     """

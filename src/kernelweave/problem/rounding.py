@@ -392,9 +392,9 @@ def _largest(bound: Numbers) -> np.ndarray:
 
 
 def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
-    """Return bounds after multiplication by a factor of each of the two examples.
+    """Return bounds of value(x, y) a(x) a(y), with a factor a for each example.
 
-    `factors`, shape (k, n), are bounds on the products of the two.
+    `factors`, shape (k, n), are bounds on a(x) a(y) for each x.
     """
     size, error = value[0] * factors, value[1] * factors
     return size, error + 2 * UNIT * size

@@ -48,7 +48,7 @@ class Slotted(Protocol):
 
 
 class Quantity(Protocol):
-    """A quantity of two examples with parameters; kernels with equal quantities share it."""
+    """A function of two examples, such as a squared distance, that several kernels share."""
 
     def source(self) -> _core.Source:
         """Return the compiled object that computes the quantity for a pair of examples."""
@@ -85,7 +85,10 @@ class Layout:
         return self.sources[kind, view]
 
     def slots(self, kernel: Slotted) -> range:
-        """Return new slots for the members of a kernel, which its `slot_vectors` will fill."""
+        """Return the numbers of new slots, one for each member of a kernel.
+
+        A slot contains one number of each example, which `slot_vectors` of the kernel computes.
+        """
         first = self.n_slots
         self.slotted.append(kernel)
         self.n_slots += kernel.n_kernels
@@ -113,7 +116,11 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The expressions of M kernels, and the layout that they refer to."""
+    """The expressions of M kernels, and the layout that numbers their sources and slots.
+
+    An expression is the sequence of instructions that computes a kernel from values of sources,
+    such as squared distances.
+    """
 
     layout: Layout
     expressions: list[Expression]

@@ -43,7 +43,7 @@ class Missing(TableKernel):
 @registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
-    """Indicators of missing values in columns; examples are never absent."""
+    """Columns encoded as indicators of missing values, which are defined for all examples."""
 
     def absent(self, X: Tabular) -> None:
         return None  # also in a view that is absent: all its values are missing

@@ -150,8 +150,8 @@ def _refined(
     """Yield models with Clarabel's alpha, (n,), and the best of them after Newton steps.
 
     The weights are the best response to alpha, or follow from the multipliers of the cones,
-    theta_m sqrt(s_m) (`sizes`). The former are not unique at p = 1, the latter are less accurate at
-    large p.
+    theta_m sqrt(s_m) (`sizes`). At p = 1 the best response is not unique. At large p the weights
+    that follow from the multipliers are less accurate.
     """
     norm = problem.norm
     alpha, s = _placed(problem, engine, alpha)

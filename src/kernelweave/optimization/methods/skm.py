@@ -60,13 +60,14 @@ class SKM(Method):
     block_mb : float, default 64
         Memory in MB for the kernel matrices of a working set; it determines the size of the set.
     kappa : float in (0, 1], default 1
-        First smoothing parameter. At 1 training begins with the plain sum of the kernels. See
+        Initial smoothing parameter. At 1 training begins with the plain sum of the kernels. See
         `a_priori_smoothing` for a value that suffices for given eps1 and eps2.
     mu : float in (0, 1), default 0.5
-        Factor from one kappa to the next.
+        Factor by which kappa is reduced.
     a : sequence of M positive floats, optional
-        Smoothing of each kernel relative to the others: a_j = kappa a[j]. By default the block
-        scales d_j, the square roots of the weights of the norm. If passed, kernels are not sifted.
+        Smoothing of each kernel relative to the others: a_j = kappa a[j]. By default a[j] is the
+        square root of the factor of kernel j in the norm (`Norm.costs`). If `a` is passed, training
+        uses all kernels at once instead of a growing set.
 
     Examples
     --------
