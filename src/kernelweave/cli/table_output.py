@@ -17,9 +17,9 @@ Columns = Mapping[str, Sequence[object] | np.ndarray]  # of equal length, by nam
 
 
 def check_ending(path: str | None, *others: str) -> None:
-    """Raise ValueError if a file name has none of the accepted endings.
+    """Raise ValueError if a file name ends neither as in `ENDINGS` nor as in `others`.
 
-    Names without an ending, such as those of devices, are written as text.
+    Names without an ending, such as /dev/stdout, are accepted.
     """
     accepted = (*ENDINGS, *others)
     if path is None or not PurePath(path).suffix or path.lower().endswith(accepted):

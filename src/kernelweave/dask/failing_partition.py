@@ -46,7 +46,7 @@ def error_of_part(part: object, message: bytes) -> str:
 
 
 def _resolved(kernels: Sequence[Kernel], sample: object) -> list[Kernel]:
-    """Return kernels resolved on the sample, or unchanged if that fails."""
+    """Return kernels with data-dependent parameters set from a sample; unchanged on ValueError."""
     try:
         return [kernel.resolve(sample) for kernel in kernels]
     except ValueError:

@@ -1,4 +1,4 @@
-"""Resolve kernels on the examples of a cluster.
+"""Determine the data-dependent parameters of kernels from the examples of a cluster.
 
 Every partition resolves the kernels on its own examples. Vocabularies and categories are the union
 over all partitions, and ``gamma="scale"`` uses the variance of all examples. All other parameters
@@ -67,7 +67,7 @@ def _on_parts(name: str, function: Callable[..., Any], shared: object, data: Dat
 
 
 def resolve_part(part: object, message: bytes) -> list[Kernel]:
-    """Return pickled kernels resolved on the examples of a partition."""
+    """Return pickled kernels with data-dependent parameters set from a partition."""
     return [kernel.resolve(part) for kernel in pickle.loads(message)]
 
 
@@ -90,7 +90,7 @@ def _variances(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterato
 
 
 def _scaled(original: Any, leaf: Any, variance: float) -> Any:
-    """Return a resolved kernel in which values "scale" of gamma use a given variance."""
+    """Return a kernel whose gammas "scale" are computed from a given variance."""
     gamma = 1.0 / (leaf.columns.n_features * variance) if variance > 0 else 1.0
     if isinstance(original.gamma, tuple):
         pairs = zip(original.gamma, leaf.gamma, strict=True)
@@ -99,7 +99,7 @@ def _scaled(original: Any, leaf: Any, variance: float) -> Any:
 
 
 def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """Return a resolved kernel in which all parts with ``gamma="scale"`` are replaced.
+    """Return a kernel in which all parts with ``gamma="scale"`` are replaced.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any
 
 
 def has_categories(value: object) -> bool:
-    """Return whether a resolved kernel, or a part of it, has a vocabulary or categories."""
+    """Return whether a kernel, after `resolve`, or a part of it has a vocabulary or categories."""
     if isinstance(value, tuple):
         return any(has_categories(item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
@@ -145,12 +145,12 @@ def has_categories(value: object) -> bool:
 
 
 def merged(parts: Sequence[object]) -> Any:
-    """Return the first of several resolved kernels with the union of vocabularies and categories.
+    """Return a kernel with the union of the vocabularies and categories of several kernels.
 
     Parameters
     ----------
     parts : sequence
-        The same kernel, or the same part of it, resolved on different examples.
+        The results of `resolve` for one kernel, or for a part of it, on different examples.
     """
     first = parts[0]
     if isinstance(first, tuple):

@@ -283,10 +283,11 @@ class MKLClassifier(BaseClassifier):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family of kernels. None: default kernels for the type of each column. They
-        do not depend on units, accept missing numbers, and are chosen on held-out folds: RBF
-        kernels of all columns together, with or without a kernel per column; for sequences,
-        (gapped) k-mers or the weighted degree kernel (see `kernels.default`).
+        A kernel with several values of a parameter, such as ``RBF([0.1, 1.0])``, counts as
+        several. None: default kernels for the type of each column. They do not depend on units,
+        accept missing numbers, and are chosen on held-out folds: RBF kernels of all columns
+        together, with or without a kernel per column; for sequences, (gapped) k-mers or the
+        weighted degree kernel (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float or "auto"

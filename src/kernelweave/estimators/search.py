@@ -107,9 +107,9 @@ class SearchTask(ABC):
         return self.posed(costs, train, C, norm)
 
     def problems_of(self, train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
-        """Return the training problems on `train`, the indices of the training examples.
+        """Return the training problems; outputs that share their kernel weights have a common one.
 
-        Each output has its own problem. Outputs that share their kernel weights have a common one.
+        `train` has the indices of the training examples.
         """
         formulation = self.formulation(train, C, norm)
         problems = list(formulation.on_all)

@@ -27,9 +27,9 @@ def kernel_alignment(
     Parameters
     ----------
     kernels : Kernel or sequence of Kernel
-        Each may be a family.
+        A kernel with several values of a parameter, such as ``RBF([0.1, 1.0])``, counts as several.
     X : array-like of n examples
-        Row numbers, shape (n,), for precomputed kernels.
+        For precomputed kernels the row numbers in their matrix, shape (n,).
     centered : bool
         Whether the kernels are centred first, so that a constant offset does not increase the
         alignment.
@@ -38,8 +38,8 @@ def kernel_alignment(
 
     Returns
     -------
-    ndarray of shape (M, M)
-        Ones on the diagonal. The row of a constant kernel is 0.
+    ndarray of shape (M, M), where M is the number of kernels
+        The diagonal is 1. The row and the column of a constant kernel are 0.
 
     Raises
     ------

@@ -273,7 +273,7 @@ def largest(
 
 
 def heaviest_rows(W: np.ndarray, n: int) -> np.ndarray:
-    """Return the positions of the n rows with the largest absolute weights, in increasing order."""
+    """Return the indices, in increasing order, of the n rows whose largest abs(W) is largest."""
     return np.sort(np.argsort(-np.abs(W).max(axis=1), kind="stable")[:n])
 
 

@@ -218,14 +218,14 @@ def _balanced(coef: np.ndarray) -> bool:
 
 
 def _norms(model: Model, term: PlaneTerm) -> tuple[float, tuple[int, ...]]:
-    """Return the normalisation of a term that is the same for all pairs of sequences.
+    """Split the normalisation u(x) u(z) of a term into a constant and a variable part.
 
     Returns
     -------
     same : float
-        Product of the factors that are equal for all sequences, one for each of a pair.
+        Product of u(x) u(z) over the factors u that have the same value for all sequences.
     apart : tuple of int
-        Slots of the factors that differ between sequences.
+        Indices, among the vectors of the examples, of the factors u that differ between sequences.
     """
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
@@ -236,8 +236,8 @@ def _norms(model: Model, term: PlaneTerm) -> tuple[float, tuple[int, ...]]:
 def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarray:
     """Return the coefficients of the support vectors times their normalisation factors, (n,).
 
-    `slots` are those of the factors that differ between sequences (`_norms`). The factors of the
-    sequence that is scored are not included.
+    `slots` are the indices of the factors that differ between sequences, one tuple for each kernel
+    (`_norms`). The factors of the sequence that is scored are not included.
 
     Raises
     ------

@@ -30,6 +30,10 @@ from kernelweave.kernels.parameters import Parameter, Parameters, hashable, labe
 class Kernel(Nested, ABC):
     """A kernel, or a family of M kernels.
 
+    A family has a sequence of values for a parameter, such as ``RBF([0.1, 1.0])``, and one kernel
+    for each (a member). A kernel is resolved if no parameter, such as ``gamma="scale"``, remains to
+    be determined from the training data.
+
     Kernels can be added, multiplied with each other, and multiplied by a positive number. Families
     of equal size are combined member by member. A single kernel is combined with each member of a
     family.

@@ -139,7 +139,11 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return the RBF and Laplacian kernels on all columns, and the kernels of strings."""
+    """Return kernels of all numbers and categories together, and those of each string column.
+
+    `weights`, shape (n,), are the weights of the examples in the means and variances with which
+    columns are standardised. If numbers are missing, their indicators have kernels, too.
+    """
     kernels = _with_linear(table, X, weights, _widths)
     if table.vectors:
         kernels.append(_laplacians(standardized(table.vectors, X, weights)))

@@ -65,7 +65,8 @@ def normalize(kernel: Kernel, how: str | None, X: Data, *, n_jobs: int | None = 
     Parameters
     ----------
     kernel : Kernel
-        A kernel or family; it is resolved on X if necessary.
+        A kernel, or a family such as ``RBF([0.1, 1.0])``. Its parameters that depend on data are
+        determined from X.
     how : {"variance", "unit", "trace", "center", None}
         The normalisation; None for none.
     X : n training examples, or a `Reading` of them
@@ -206,12 +207,12 @@ def prepare(
     n_jobs: int | None = None,
     extrapolate: bool = True,
 ) -> tuple[CompiledKernels, Examples]:
-    """Resolve, normalise and compile kernels on training data.
+    """Determine the data-dependent parameters of kernels, normalise and compile them.
 
     Parameters
     ----------
     kernels : Kernel, list of kernels, or dict from names to kernels
-        Each may be a family.
+        A kernel with several values of a parameter, such as ``RBF([0.1, 1.0])``, counts as several.
     how : {"variance", "unit", "trace", "center", None}
         The normalisation; None for none.
     X : n training examples

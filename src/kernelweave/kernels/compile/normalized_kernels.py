@@ -146,7 +146,7 @@ class FromMean(TransformedKernel):
         return [(*expression, (self.instruction, slot, total)) for expression, slot, total in pairs]
 
     def slot_vectors(self, reading: Reader) -> np.ndarray:
-        """Return the mean of k(x, x_i) over the reference examples, shape (M, n)."""
+        """Return the mean of k_m(x, x_i) over the reference examples x_i, shape (M, n)."""
         if self in reading.vectors:
             return reading.vectors[self]
         compiled = CompiledKernels((self.kernel,))

@@ -196,7 +196,8 @@ class CompiledKernels:
     Parameters
     ----------
     kernels : tuple of Kernel
-        Resolved kernels, possibly normalised. Each may be a family; M is the number of all members.
+        Kernels after `resolve`, possibly normalised. One object may describe a family of several
+        kernels; M counts all of them.
 
     Examples
     --------

@@ -45,7 +45,10 @@ class Absent(FromMean):
     instruction = "absent"
 
     def slot_vectors(self, reading: Reader) -> np.ndarray:
-        """Return the mean of k(x, x_i) over the reference, shape (M, n); NaN if x is absent."""
+        """Return the mean of k_m(x, x_i) over the present training examples x_i, shape (M, n).
+
+        It is NaN for examples x without any value in the columns that the kernel reads.
+        """
         means = super().slot_vectors(reading)
         absent = absent_of_one(self.kernel, reading)
         return means if absent is None else np.where(absent, np.nan, means)

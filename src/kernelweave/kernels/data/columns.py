@@ -225,7 +225,7 @@ class ReadsColumns(Protocol):
 
 
 def found(kernel: ReadsColumns, kind: type[Found]) -> Found:
-    """Return the columns of a resolved kernel; raise ValueError if it is not resolved."""
+    """Return the columns of a kernel; raise ValueError before `resolve` has determined them."""
     columns = kernel.columns
     if not isinstance(columns, kind):
         raise ValueError(

@@ -82,7 +82,7 @@ class EqualLengthKernel(StringKernel):
 
     @property
     def resolved_length(self) -> int:
-        """Length of the sequences; raises ValueError if the kernel is not resolved."""
+        """Length of the sequences; raises ValueError before `resolve` has determined it."""
         if self.length is None:
             raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
         return self.length

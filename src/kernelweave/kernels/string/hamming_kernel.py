@@ -2,7 +2,8 @@
 
     k(x, y) = sum over words u of x and v of y of h(number of mismatches of u and v)
 
-The members of a family share the words and differ in h, which the module `hamming` computes.
+One object may describe several kernels (a family): they read the same sequences and differ in the
+length of the words or in h, which the module `hamming` computes.
 """
 
 from __future__ import annotations

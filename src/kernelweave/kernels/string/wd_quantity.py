@@ -71,7 +71,10 @@ class WdQuantity:
         return planes.get(self.split or "", 0)
 
     def _groups(self) -> list[int]:
-        """Return the range that each position belongs to, -1 for none; empty without ranges."""
+        """Return for each position the index of its range in `split`, or -1 if it is in none.
+
+        The list is empty if `split` does not consist of ranges.
+        """
         if not isinstance(self.split, tuple):
             return []
         groups: list[int] = [-1] * self.length
@@ -81,7 +84,7 @@ class WdQuantity:
 
 
 def plane_of(part: Parameters, quantity: WdQuantity) -> int:
-    """Return the number of the plane of a member of a family, given the parameters in its name."""
+    """Return the number of the plane of a kernel, given the parameters in its name."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)
     assert plane is not None  # the first position of a range belongs to it

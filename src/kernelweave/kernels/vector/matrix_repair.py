@@ -86,15 +86,17 @@ def repaired(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
 
 
 def repaired_table(matrix: np.ndarray, negative: np.ndarray | None, training: bool) -> Given:
-    """Return similarities to the training examples, shape (n, n_train), as a repaired table.
+    """Return similarities to the training examples after projecting out negative eigenvectors.
 
     Parameters
     ----------
     matrix : array of shape (n, n_train)
+        The similarities.
     negative : array of shape (n_train, r), or None
-        Result of `find_negative` for the training matrix.
+        The r eigenvectors of the training matrix to project out, from `find_negative`; None for
+        no projection.
     training : bool
-        Whether `matrix` is the training matrix.
+        Whether `matrix` is the training matrix, which is also made symmetric.
     """
     if not training:
         return Given(np.ascontiguousarray(projected(matrix, negative)), np.arange(0))
