@@ -1,9 +1,10 @@
 """Decision functions of string models as weights of words.
 
-Each kernel of a model is a sum of terms, factor * u(x) * u(z) * value(x, z), with normalisation
-factors u and values of shared quantities. For weighted degree kernels the decision function has a
-weight for each word by position and length; for spectrum kernels a weight for each k-mer
-regardless of position.
+Each kernel of a model is a sum of terms, factor * u(x) * u(z) * value(x, z). u is a normalisation
+factor, such as 1 / sqrt(k(x, x)). value is one of the numbers that the core computes for a pair of
+sequences (a plane), such as the number of matches of one length. For weighted degree kernels the
+decision function has a weight for each word by position and length; for spectrum kernels a weight
+for each k-mer regardless of position.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ Q = TypeVar("Q")  # type of a quantity
 
 @dataclass(frozen=True)
 class PlaneTerm:
-    """A term of a kernel: factor * (plane of a shared quantity) * (normalisation factors).
+    """A term factor * u(x) * u(z) * value(x, z) of a kernel.
 
     Attributes
     ----------
     plane : int
-        Number of the plane, one value for each pair of sequences.
+        Number of the plane, which has value(x, z).
     factor : float
     slots : tuple of int
-        Indices of the normalisation factors among the vectors of the examples.
+        Indices of the factors of u in `Examples.vectors`.
     """
 
     plane: int
@@ -52,7 +53,7 @@ class PlaneTerm:
 
 @dataclass(frozen=True, eq=False)
 class PositionalWords:
-    """Part of a decision function that weights words by their position.
+    """The part of a decision function that is a weighted sum over words and their positions.
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class PositionalWords:
 
     @property
     def degree(self) -> int:
-        """Length of the longest words with a weight."""
+        """Length of the longest words that have a weight."""
         return int(self.weights.shape[2])
 
 
@@ -138,7 +139,7 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Source(Generic[Q]):
-    """A quantity that string kernels share, and the support vectors of which it is computed.
+    """A quantity that several string kernels use, and the support vectors for which it is computed.
 
     Attributes
     ----------
@@ -225,7 +226,7 @@ def _norms(model: Model, term: PlaneTerm) -> tuple[float, tuple[int, ...]]:
     same : float
         Product of u(x) u(z) over the factors u that have the same value for all sequences.
     apart : tuple of int
-        Indices, among the vectors of the examples, of the factors u that differ between sequences.
+        Indices, in `Examples.vectors`, of the factors u that differ between sequences.
     """
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)

@@ -331,7 +331,10 @@ class Case:
 
     @property
     def has_no_hessian(self) -> bool:
-        """Whether the Hessian of J is costly (a linear system for each kernel) or unknown."""
+        """Whether the Hessian for Newton weight steps is unknown, or needs too many systems.
+
+        A risk that is not a sum over the examples needs one linear system per kernel and output.
+        """
         systems = self.M * self.problem.n_outputs
         costly = systems > self.tuning.response_kernels or not self.risk.is_smooth
         return self.compares and costly

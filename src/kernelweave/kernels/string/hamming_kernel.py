@@ -39,7 +39,7 @@ class HammingMember(NamedTuple):
     values : tuple of l + 1 fractions
         h(0), ..., h(l).
     parameters : dict
-        The parameters in the name of the kernel.
+        The parameters that its name lists.
     """
 
     length: int
@@ -49,7 +49,7 @@ class HammingMember(NamedTuple):
 
 @dataclass(frozen=True)
 class Words(Texts):
-    """The view of these kernels: one column of sequences, and the length of the words."""
+    """The data that these kernels read: one column of sequences; and the length of the words."""
 
     length: int
 
@@ -70,14 +70,14 @@ class Words(Texts):
 
 @dataclass(frozen=True)
 class HammingQuantity:
-    """The sums over words of one length that the core computes, one for each member.
+    """The sums over pairs of words of one length that the core computes, one for each kernel.
 
     Attributes
     ----------
     length : int
         Length l of the words.
     values : tuple of tuples of l + 1 fractions
-        h of each member.
+        h of each kernel.
     alphabet, both_strands, centre, store : as in `GappedKmer`
     """
 
@@ -90,7 +90,7 @@ class HammingQuantity:
 
     @property
     def planes(self) -> int:
-        """The number of members."""
+        """Number of kernels with this length."""
         return len(self.values)
 
     def source(self) -> _core.Source:
@@ -123,7 +123,7 @@ class HammingKernel(StringKernel):
 
     @property
     def position_weights(self) -> tuple[float, float] | None:
-        """Weight of words at the centre and distance at which it is halved; None if all are 1."""
+        """Weight of words at the centre, and distance at which it is halved; None if all are 1."""
         return None
 
     def __post_init__(self) -> None:

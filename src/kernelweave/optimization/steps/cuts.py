@@ -68,7 +68,7 @@ class Cuts:
         -------
         theta : ndarray of shape (M,)
         value : float
-            A lower bound of J over the feasible weights.
+            A lower bound of the optimal value of the problem.
         """
         M = self.s.shape[1]
         rows, ends = self.rows(), -self.linear / self.scale

@@ -122,7 +122,8 @@ def reduced_direction(share: np.ndarray, gradient: np.ndarray, largest: int) -> 
     Parameters
     ----------
     share, gradient : ndarrays of shape (M,)
-        Shares that add up to 1, and the gradient of J in them.
+        Shares that add up to 1, and the gradient in them of J, the optimal value of the inner
+        problem.
     largest : int
         Position of the largest share, which the constraint eliminates.
     """
@@ -170,7 +171,7 @@ class GradientSteps:
 
 
 class Metric:
-    """The BFGS approximation B, shape (M, M), of the Hessian of J.
+    """BFGS approximation B, shape (M, M), of the Hessian of the inner optimal value J(theta).
 
     Parameters
     ----------

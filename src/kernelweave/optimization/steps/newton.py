@@ -176,14 +176,14 @@ class NewtonSteps:
 
 
 class RankOneModel:
-    """A model of J around weights theta, in which every kernel has rank one.
+    """A model of J(theta), the optimal value of the inner problem, as if all kernels had rank one.
 
     Parameters
     ----------
     theta, s : arrays of shape (M,)
         In units in which the largest s is about 1.
     hessian : array of shape (M, M)
-        An estimate of the Hessian of J at theta.
+        An estimate of the Hessian of J at the weights theta.
     """
 
     def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: np.ndarray):
