@@ -197,7 +197,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     @only_if(_check_sets)
     def predict_set(self, X: Data, alpha: float = 0.05) -> np.ndarray:
-        """Return sets of classes that contain the true one with probability 1 - alpha.
+        """Return sets of classes that contain the true one with a probability of about 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable.
 

@@ -89,7 +89,8 @@ def jackknife_interval(
     residuals : ndarray of shape (q,)
         Absolute residuals of the examples that were left out.
     alpha : float
-        Nominal error rate. It is guaranteed to be at most 2 alpha, and is usually about alpha.
+        Nominal error rate. The error rate is usually about alpha. It is at most 2 alpha if the
+        kernel weights and C do not depend on the training data.
     """
     low = -threshold(residuals - predictions, alpha)
     return low, threshold(predictions + residuals, alpha)

@@ -126,7 +126,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
 
     @only_if(_check_intervals)
     def predict_interval(self, X: Data, alpha: float = 0.05) -> np.ndarray:
-        """Return intervals that contain the target with probability 1 - alpha.
+        """Return intervals that contain the target with a probability of about 1 - alpha.
 
         The probability is over training and new examples, which must be exchangeable. With
         ``calibrate="residuals"`` all intervals of a target have the same width. With

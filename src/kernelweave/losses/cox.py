@@ -243,7 +243,7 @@ class CoxRisk(JointRisk):
         return self.y[times.order[times.start]], np.cumsum(steps)
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (n,); inf outside its domain.
+        """Return the conjugate of the risk at -alpha, shape (n,); inf outside its domain.
 
         It is also inf if rounding moves alpha out of the domain. The dual value is then -inf, still
         a valid lower bound. This occurs if one example has all but a fraction of 1e-16 of the

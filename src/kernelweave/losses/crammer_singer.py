@@ -36,7 +36,7 @@ class CrammerSingerRisk(ClassRisk):
         return float(self.costs @ ((f + ~self.own).max(axis=0) - own))
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (K n,); inf outside its domain."""
+        """Return the conjugate of the risk at -alpha, shape (K n,); inf outside its domain."""
         slack = OUTSIDE * self.C
         if np.any(alpha > np.where(self.y > 0, self.C, 0.0) + slack):
             return np.inf

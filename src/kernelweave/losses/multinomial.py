@@ -36,7 +36,7 @@ class MultinomialRisk(ClassRisk):
         return float(self.costs @ (logsumexp(f, axis=0) - f[self.codes, np.arange(f.shape[1])]))
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (K n,); inf outside its domain."""
+        """Return the conjugate of the risk at -alpha, shape (K n,); inf outside its domain."""
         p = self.shares(alpha)
         if np.any(p < BELOW) or np.any(self.table(alpha)[:, self.costs == 0]):
             return np.inf

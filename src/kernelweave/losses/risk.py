@@ -186,7 +186,7 @@ class Risk:
         return self.loss.value(f, self.y)
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (n,), for feasible alphas.
+        """Return the convex conjugate R* of the risk at -alpha, shape (n,), for feasible alphas.
 
         `near`: outputs, shape (n,), where the gradient is about -alpha. Risks whose conjugate has
         no formula start from them; the result is the same.

@@ -20,7 +20,7 @@ class Violations:
     Parameters
     ----------
     term : DualTerm
-        Dual terms of the examples.
+        Convex conjugates of the losses of the examples.
     alpha, F : ndarrays of shape (n,)
         Dual variables and combined outputs without the bias.
     fixed_sum : bool
