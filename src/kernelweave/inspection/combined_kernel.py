@@ -44,7 +44,8 @@ def combined_kernel(
     Raises
     ------
     ValueError
-        If a view is absent for an example and the kernels have no value for it.
+        If an example has no value in any column that a kernel reads, unless the model was trained
+        with such examples and is not a one-class model.
 
     Examples
     --------
@@ -70,7 +71,8 @@ def read_examples(model: FittedEstimator, X: Data, n_jobs: int) -> Examples:
     Raises
     ------
     ValueError
-        If a view is absent for an example and the kernels have no value for it.
+        If an example has no value in any column that a kernel reads, unless the model was trained
+        with such examples and is not a one-class model.
     """
     X = check_examples(best_estimator(model), X, reset=False)
     return read_present(fitted_model(model), X, n_jobs)

@@ -87,7 +87,8 @@ def influential_examples(
     Raises
     ------
     ValueError
-        If a view is absent for an example and the kernels have no value for it.
+        If an example has no value in any column that a kernel reads, unless the model was trained
+        with such examples and is not a one-class model.
 
     Examples
     --------

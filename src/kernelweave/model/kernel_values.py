@@ -20,7 +20,8 @@ def read_present(model: Model, X: object, n_jobs: int) -> Examples:
     Raises
     ------
     ValueError
-        If a view is absent for an example and the kernels have no value for it.
+        If an example has no value in any column that a kernel reads, unless the model was trained
+        with such examples and is not a one-class model.
     """
     with single_threaded_blas():
         reading = Reading(X, training=False, n_jobs=n_jobs)
