@@ -114,7 +114,7 @@ class DaskEstimator(MKLEstimator):
         costs: np.ndarray,
         workload: Workload,
     ) -> Prepared:
-        """Normalise kernels on a sample, and return them with an engine of shards."""
+        """Normalise kernels on a sample, and return them with an engine for examples on workers."""
         with naming_partition(kernels, X):
             compiled, sample = prepare(
                 kernels,

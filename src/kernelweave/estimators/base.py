@@ -232,7 +232,7 @@ class MKLEstimator(FittedEstimator):
     def _with_engine(
         self, compiled: CompiledKernels, examples: Examples, costs: np.ndarray, workload: Workload
     ) -> Prepared:
-        """Create an engine for normalised kernels, see `_prepare`."""
+        """Return normalised kernels and their training examples with an engine for a workload."""
         n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
@@ -249,7 +249,7 @@ class MKLEstimator(FittedEstimator):
         solution: Solution,
         merged: MergedExamples | None = None,
     ) -> None:
-        """Store the model; warn if it has not converged or is constant."""
+        """Store a solution as the model; warn if it has not converged or is constant."""
         compiled, examples, results = prepared.compiled, prepared.examples, solution.results
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]

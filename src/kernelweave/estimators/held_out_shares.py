@@ -97,7 +97,7 @@ def held_out_covariances(
 def _trained(
     trainer: FoldTrainer, problem: Problem, compiled: CompiledKernels, theta: np.ndarray
 ) -> Model:
-    """Return the model of M kernels with fixed weights theta, from an engine of their sum."""
+    """Train the model of M kernels with fixed weights theta, whose weighted sum is one kernel."""
     prepared = trainer.prepared
     [suited], engine = prepared.suited([problem])
     engine.move_to(np.zeros(engine.n))
@@ -115,7 +115,17 @@ def _trained(
 def _covariances(
     model: Model, held_out: Examples, responses: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
-    """Return the covariance of each kernel's contributions with `responses`, shape (t,)."""
+    """Return the covariance of each kernel's contributions with `responses`, shape (M,).
+
+    Parameters
+    ----------
+    model : Model
+    held_out : Examples
+        t examples on which the model was not trained.
+    responses : ndarray of shape (t,)
+        The targets, or for losses of censored times what replaces them (`Risk.responses`).
+    n_jobs : int or None
+    """
     if model.coef.size == 0:
         return np.zeros(model.weights.shape[1])
     added = model.contributions_of(held_out, thread_count(n_jobs))[:, 0]

@@ -276,7 +276,7 @@ class Search(MKLEstimator):
 
     @abstractmethod
     def _task(self, X: Data, y: object, sample_weight: object) -> SearchTask:
-        """Return the task of the search; raise ValueError if targets or weights are invalid."""
+        """Return examples, targets and weights as a task, validated."""
 
     def _after_search(self, task: SearchTask) -> None:
         """Set attributes that depend on the chosen norm and C."""
@@ -380,7 +380,7 @@ class Search(MKLEstimator):
         problems_of: Callable[[np.ndarray, float, Norm], list[Problem]],
         score: Score,
     ) -> np.ndarray:
-        """Return the scores of every point and fold, shape (n_norms, n_Cs, n_folds)."""
+        """Return the score of every norm, C and fold, shape (n_norms, n_Cs, n_folds)."""
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
         first = problems_of(splits[0][0], 1.0, grid.norms[0])

@@ -125,7 +125,9 @@ def window_length(model: FittedEstimator, length: int | None) -> int:
 
 
 def anchor_offset(model: FittedEstimator, anchor: str, offset: int | None, length: int) -> int:
-    """Return the position of the anchor in a window.
+    """Return the position of the anchor, such as "AG", in a window of `length` letters.
+
+    It is `offset`, or without one the only position where all support vectors have the anchor.
 
     Raises
     ------

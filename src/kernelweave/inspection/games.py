@@ -257,7 +257,7 @@ class Games:
         return owners
 
     def _add_sum(self, form: Form, coef: np.ndarray, found: np.ndarray) -> None:
-        """Add the values of a sum over columns, an additive game."""
+        """Add the Shapley values of a kernel that is a sum over columns to `found`."""
         kind, _ = list(self.model.compiled.listing.layout.sources)[form.source]
         assert isinstance(kind, str)  # a key of SUMS
         owners = self._owners(form.source)
@@ -281,7 +281,7 @@ class Games:
         return sides[0], sides[1], sides[2]  # type: ignore[return-value]
 
     def _add_game(self, game: PowerGame, coef: np.ndarray, found: np.ndarray) -> None:
-        """Add the Shapley values of a game, in blocks of support vectors and examples."""
+        """Add the Shapley values of a game to `found`, block by block."""
         sources = [source for source, _ in game.exponents] + [form.source for form in game.forms]
         used = np.unique(np.concatenate([self._owners(source) for source in sources]))
         kinds = [kind for kind, _ in self.model.compiled.listing.layout.sources]
@@ -392,7 +392,7 @@ class _Fill:
         functions: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]],
         gamma: float,
     ) -> None:
-        """Add gamma times a quantity of each feature to the player that owns it."""
+        """Add gamma times the term of each feature to its player's row of `to`."""
         X, S = tables
         owners = np.searchsorted(self.used, self.owners(source))
         for f in range(X.shape[1]):

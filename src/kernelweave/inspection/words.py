@@ -176,6 +176,14 @@ def weighted_terms(
 
     A plane is one value of the kernel for a pair of sequences, such as one match length.
 
+    Parameters
+    ----------
+    model : Model
+    output : int
+        Position of the decision function.
+    first, planes : int
+        Number of the first plane of the kernel, and how many it has.
+
     Returns
     -------
     weights : ndarray of shape (planes,)

@@ -214,7 +214,7 @@ class PairRounding(RoundingBounds):
 
     @classmethod
     def of(cls, rounding: RoundingBounds, rows: list[np.ndarray]) -> PairRounding:
-        """Return bounds of outputs on some of the examples, from those on all examples."""
+        """Return bounds for outputs on the examples `rows`, from those for all examples."""
         known = rounding.kernels, rounding.examples, rounding.precision, rounding.neighbours
         return cls(*known, rows=rows)
 

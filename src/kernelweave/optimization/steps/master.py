@@ -207,7 +207,10 @@ class _Point:
         return length > 1e-12
 
     def _direction(self, target: float) -> np.ndarray | None:
-        """Return the Newton direction of v, shape (N,), or None if the system is singular."""
+        """Return the Newton direction of v, shape (N,), or None if the system is singular.
+
+        The step makes all products of slacks and multipliers `target`, to first order.
+        """
         rows, row_ratio = self.master.rows, self.row_multiplier / self.row_slack
         ball_ratio = self.ball_multiplier / self.ball_slack
         system = self.master.P + (rows.T * row_ratio) @ rows
