@@ -132,7 +132,7 @@ class RankingRisk(JointRisk):
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the conjugate at -alpha, shape (n,); inf if the gradient is -alpha nowhere.
 
-        Newton's method looks for F, the decision values. It starts at `near`, shape (n,).
+        Newton's method looks for the outputs with this gradient, from `near`, shape (n,).
         """
         lo, hi = self.bounds
         if not (np.all((alpha >= lo) & (alpha <= hi)) and self.is_feasible(alpha)):
