@@ -271,8 +271,8 @@ class MKLRegressor(BaseRegressor):
         sample_weight : array-like of shape (n,), optional
             Factors of C.
         groups : array-like of shape (n,), optional
-            Group of each example, such as its chromosome. The folds of ``calibrate`` keep groups
-            together.
+            Group of each example, such as its chromosome. The folds of ``calibrate="residuals"``
+            keep groups together; "jackknife+" refuses groups.
 
         Returns
         -------
