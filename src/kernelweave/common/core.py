@@ -103,7 +103,7 @@ def single_threaded_blas() -> AbstractContextManager[None]:
 
 
 class Work:
-    """Counters of the kernel evaluations of an engine and its subsets, by kind of work.
+    """Counters of the kernel evaluations of an engine and its subsets, by named kinds of work.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class Work:
         Parameters
         ----------
         kind : str
-            Kind of work.
+            Name under which they are counted, such as "blocks".
         pairs : int
             Number of pairs of examples that are evaluated.
         """

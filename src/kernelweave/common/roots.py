@@ -11,13 +11,14 @@ Slope = Callable[[float], tuple[float, float]]
 
 
 def root(slope: Slope, lo: float, hi: float) -> float:
-    """Return a root of a nondecreasing function, with [lo, hi] as a first guess of the bracket.
+    """Return a root b of a nondecreasing function.
 
     Parameters
     ----------
     slope : callable
         Returns the value and the derivative at b.
     lo, hi : float
+        First guess of an interval that contains the root; it is widened if it does not.
 
     Returns
     -------
@@ -27,7 +28,7 @@ def root(slope: Slope, lo: float, hi: float) -> float:
 
 
 def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
-    """Return [lo, hi], widened until the function changes its sign in it, if it ever does."""
+    """Return [lo, hi], widened until it contains a change of sign; at most 64 doublings."""
     width = max(hi - lo, 1.0)
     for doubling in range(64):
         low, high = slope(lo)[0] > 0, slope(hi)[0] < 0
@@ -39,16 +40,17 @@ def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
 
 
 def root_between(slope: Slope, lo: float, hi: float) -> float:
-    """Return a root of a nondecreasing function in [lo, hi].
+    """Return a root b of a nondecreasing function in [lo, hi].
 
-    Newton steps are replaced by bisection if they leave the bracket or do not halve in two
-    iterations.
+    A Newton step is replaced by bisection if it leaves the bracket, or is longer than half of the
+    step two iterations before.
 
     Parameters
     ----------
     slope : callable
         Returns the value and the derivative at b.
     lo, hi : float
+        Ends of the bracket.
 
     Returns
     -------

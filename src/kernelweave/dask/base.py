@@ -1,4 +1,4 @@
-"""The base classes of the Dask estimators, which train on an engine of shards."""
+"""Base classes of the Dask estimators. They train on shards: encoded partitions on workers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DaskEstimator(MKLEstimator):
     client : distributed.Client or None
         The cluster; None for the current client.
     **parameters
-        As for the local estimator, `plain`.
+        Those of the local estimator, the class `plain`.
     """
 
     plain: ClassVar[type[MKLEstimator]]
@@ -244,12 +244,12 @@ class WithDecisions:
 
 
 class DaskSearch(DaskEstimator):
-    """A search over norms and costs on a cluster."""
+    """A search over norms and values of C on a cluster."""
 
     def fit(
         self, X: object, y: object = None, sample_weight: object = None, *, groups: object = None
     ) -> DaskSearch:
-        """Search over norms and costs by cross-validation, and fit the best model.
+        """Search over norms and values of C by cross-validation, and fit the best model.
 
         Parameters
         ----------

@@ -91,7 +91,7 @@ class Cluster:
             return list(self.client.compute(list(parts)))
 
     def share(self, message: object, tasks: int, *, lasting: bool = True) -> Future:
-        """Return a pickled message for several tasks, which workers pass on to each other.
+        """Return the future of a pickled message for several tasks; workers pass it to each other.
 
         Parameters
         ----------

@@ -95,7 +95,7 @@ def partitions(X: Data, name: str = "X") -> list[Delayed]:
 
 
 def labels_of(X: Data, count: int) -> list[str]:
-    """Return the names of the partitions of X in messages."""
+    """Return the names of the `count` partitions of X, for error messages."""
     known = X.labels if isinstance(X, SequenceBlocks) else ()
     return [f"partition {k}" + (f" ({known[k]})" if known else "") for k in range(count)]
 

@@ -23,6 +23,7 @@ class Machines:
     Attributes
     ----------
     workers : int
+        Number of workers.
     threads : int
         Threads of each worker.
     bandwidth : float

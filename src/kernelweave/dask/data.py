@@ -27,7 +27,7 @@ Kind = tuple[str, str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Report:
-    """The description of a partition.
+    """Size, columns and package version of a partition, as reported by its worker.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Report:
 
 
 def report(part: Any) -> Report:
-    """Return the description of a partition, by which partitions and workers are compared."""
+    """Describe a partition, so that the client can check that partitions and workers agree."""
     n = len(part) if isinstance(part, list) else part.shape[0]
     X = as_input(part) if n else part
     columns = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1

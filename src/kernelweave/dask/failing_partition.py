@@ -23,6 +23,7 @@ def naming_partition(kernels: Sequence[Kernel], data: Data) -> Iterator[None]:
     kernels : sequence of Kernel
         The kernels that read the examples.
     data : Data
+        The partitions, and the sample in which the error occurs.
     """
     try:
         yield

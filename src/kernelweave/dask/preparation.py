@@ -26,8 +26,8 @@ from .data import Data
 from .shards import DaskShards
 
 NAME = "sharded"  # name of the engine in plans
-# Largest size of an example, in bytes, up to which the client fetches many examples of linear
-# kernels.
+# The client fetches more examples if all kernels are linear and an example has at most this size
+# in bytes.
 LIGHT_BYTES = 256
 
 
@@ -38,6 +38,7 @@ class RemoteExamples:
     Attributes
     ----------
     engine : ShardedEngine
+        The engine that fetches and caches examples.
     digests : tuple of str
         Digest of the examples of each shard; empty without checkpoints.
     """
@@ -60,7 +61,11 @@ class RemoteExamples:
         return self.engine.fetched.take(index, np.flatnonzero(self.engine.alpha))
 
     def part(self, sources: list[int]) -> Examples:
-        """Return all examples for some of the sources; for small training sets only."""
+        """Return all examples for kernels that read only some of the sources.
+
+        A source computes a quantity, such as dot products, from some columns. Since all examples
+        are fetched, this is for small training sets only.
+        """
         return self.take(np.arange(self.n)).part(sources)
 
     def reference(self, index: np.ndarray) -> Examples:
@@ -75,7 +80,7 @@ class WorstBounds(RoundingBounds):
     Attributes
     ----------
     worst : array of shape (M, 2)
-        The largest bounds of each kernel.
+        For each kernel, the largest bound on its values and on their rounding errors.
     """
 
     worst: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
@@ -85,7 +90,7 @@ class WorstBounds(RoundingBounds):
 
 
 def largest_bounds(shard: Shard, precision: float) -> np.ndarray:
-    """Return the largest bounds on value and rounding error of each kernel on a shard, (M, 2)."""
+    """Return the largest bounds on values and rounding errors on a shard, shape (M, 2)."""
     kernels = shard.kernels
     rounding = RoundingBounds(kernels.listing, kernels.encoded(shard.examples), precision)
     bounds = [rounding.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
@@ -105,7 +110,7 @@ class ShardOptions:
     keyed : bool
         Whether checkpoints need the digests of the examples.
     combines : bool
-        Whether all methods need mainly the combined kernel, not single ones.
+        Whether all solvers need mainly the weighted sum of the kernels, not single kernels.
     """
 
     cache_mb: float
@@ -134,6 +139,7 @@ def prepared_shards(
     costs : array of shape (n,)
         Costs of all examples.
     options : ShardOptions
+        Cache, threads and requirements of the solvers.
     """
     combines = options.combines
     chosen = VaryingKernels(compiled, family=False)
@@ -174,7 +180,7 @@ def _loaded(data: Data, kernels: VaryingKernels) -> list[Future]:
 
 
 def is_there(shard: Shard) -> bool:
-    """Return True: a task that succeeds once the shard is loaded."""
+    """Return True. As a task it waits until the shard is loaded, or raises the error of `load`."""
     return shard.n > 0
 
 
@@ -210,7 +216,7 @@ def load(part: object, message: bytes, label: str, start: int) -> Shard:
 
 
 def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
-    """Raise ValueError if an example lacks a view that all sampled examples have."""
+    """Raise ValueError if an example lacks a view (the columns of a kernel) that the sample has."""
     absent = absent_of_all(compiled, reading)
     if absent is None or is_extrapolated(compiled):
         return

@@ -60,19 +60,22 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
 
 
 def _on_parts(name: str, function: Callable[..., Any], shared: object, data: Data) -> list[Any]:
-    """Return the results of a function of each partition and a shared argument, pickled."""
+    """Return function(partition, message) of each partition; the message is `shared`, pickled."""
     message = data.cluster.share(shared, len(data.parts))
     tasks = [data.cluster.submit(name, function, part, message) for part in data.parts]
     return data.cluster.gather(tasks)
 
 
 def resolve_part(part: object, message: bytes) -> list[Kernel]:
-    """Return pickled kernels with data-dependent parameters set from a partition."""
+    """Unpickle kernels, and return them with data-dependent parameters set from a partition."""
     return [kernel.resolve(part) for kernel in pickle.loads(message)]
 
 
 def moments_of_part(part: object, message: bytes) -> list[tuple[float, float, float]]:
-    """Return the number, mean and sum of squared deviations of the values of pickled columns."""
+    """Return count, mean and sum of squared deviations of all values in selections of columns.
+
+    The message is a pickled list of `Encoded` columns, one for each result.
+    """
     X, found = as_input(part), []
     for columns in pickle.loads(message):
         values = columns.present_values(X)
@@ -82,7 +85,7 @@ def moments_of_part(part: object, message: bytes) -> list[tuple[float, float, fl
 
 
 def _variances(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterator[float]:
-    """Yield the variance of all values of each view, from the moments of the partitions."""
+    """Yield the variance over all partitions, one for each entry of `moments_of_part`."""
     for each in zip(*parts, strict=True):
         counts, means, squares = np.array(each).T
         centre = counts @ means / counts.sum()
@@ -99,7 +102,7 @@ def _scaled(original: Any, leaf: Any, variance: float) -> Any:
 
 
 def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """Return a kernel in which all parts with ``gamma="scale"`` are replaced.
+    """Return a resolved kernel in which `change` replaces all parts with ``gamma="scale"``.
 
     Parameters
     ----------

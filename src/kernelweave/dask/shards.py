@@ -1,4 +1,4 @@
-"""Shards as Dask futures: results that stay on the workers, on which functions are evaluated."""
+"""Shards (encoded partitions) as Dask futures. They stay on workers, which evaluate functions."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class DaskShards:
     Attributes
     ----------
     cluster : Cluster
+        Submits the tasks, and counts transferred bytes.
     futures : sequence of futures
         The shards.
     sizes : array of shape (shards,)
@@ -67,6 +68,9 @@ class DaskShards:
 
 
 def evaluate(method: Callable[..., object], shard: Shard, own: bytes, message: bytes) -> bytes:
-    """Return the pickled result of a method of a shard with pickled arguments."""
+    """Return the pickled result of a method of a shard.
+
+    Its pickled arguments are `message`, the same for all shards, followed by `own`.
+    """
     found = method(shard, *pickle.loads(message), *pickle.loads(own))
     return pickle.dumps(found, protocol=5)

@@ -119,7 +119,10 @@ class MKLEstimator(FittedEstimator):
         """Set attributes that need the engine of the fit, such as calibrators."""
 
     def _set_calibration_folds(self, groups: object, strata: np.ndarray | None, n: int) -> None:
-        """Set the folds of calibration that keep groups together, before training."""
+        """Set the folds of calibration before training, so that each group is in one fold.
+
+        `strata` are labels that the folds share evenly, shape (n,), or None.
+        """
         how = getattr(self, "calibrate", None)
         if groups is None or how is None:
             return
@@ -131,7 +134,7 @@ class MKLEstimator(FittedEstimator):
         self.calibration_folds_ = grouped_folds(groups, strata, n)
 
     def _calibration_tests(self, n: int, strata: np.ndarray | None) -> list[np.ndarray]:
-        """Return the positions that each fold of calibration holds out."""
+        """Return the positions of the held-out examples of each fold of calibration."""
         number = getattr(self, "calibration_folds_", None)
         if number is None:
             return folds(n, strata)
@@ -177,9 +180,9 @@ class MKLEstimator(FittedEstimator):
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
     def _shared_deadline(self, fits: int) -> Callable[[], float]:
-        """Return a function that gives each of several fits its deadline.
+        """Return a function that is called at the start of each of several fits for its deadline.
 
-        Together they take at most `max_time` from now. Each gets an equal share of what is left.
+        Together the fits take at most `max_time`. Each gets an equal share of the remaining time.
         """
         end, left = self._deadline(), iter(range(fits, 0, -1))
 
@@ -209,6 +212,7 @@ class MKLEstimator(FittedEstimator):
         costs : ndarray of shape (n,)
             Weights of the examples in the statistics of the normalisation.
         workload : Workload
+            The fits for which the engine is chosen.
 
         Returns
         -------
@@ -270,7 +274,7 @@ class MKLEstimator(FittedEstimator):
         self._store(results)
 
     def _store(self, results: list[Result]) -> None:
-        """Set the certificate and the history; other attributes are derived from the model."""
+        """Set objective values, duality gaps and histories; the rest is derived from the model."""
         single = len(results) == 1
         for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])

@@ -18,7 +18,7 @@ STEPS = 100  # maximum number of Newton steps; about ten are usual
 @registered("SigmoidCalibrator")
 @dataclass(frozen=True)
 class SigmoidCalibrator:
-    """P(y = 1 | f) = 1 / (1 + exp(-(slope f + offset))) (Platt, 1999)."""
+    """P(y = 1 | f) = 1 / (1 + exp(-(slope f + offset))) for a decision value f (Platt, 1999)."""
 
     slope: float
     offset: float
@@ -126,10 +126,10 @@ def calibrator(
 
 
 def normalized(each: np.ndarray) -> np.ndarray:
-    """Return probabilities of classes, shape (n, classes), from those of outputs.
+    """Return the probabilities of classes, shape (n, classes), from the outputs' probabilities.
 
-    Those of one output are 1 - p and p. Those of several classes are divided by their sum, and
-    equal where all are 0.
+    One output with probability p gives the columns 1 - p and p. Several outputs are divided by
+    their sum; if all are 0, the classes get equal probabilities.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class OutputLabels:
     rows : list of ndarrays
         Positions of the examples of each output.
     positive : list of ndarrays
-        Whether each of them belongs to the class of the output.
+        Whether each of these examples belongs to the class of the output.
     costs : ndarray of shape (n,)
         Costs of all examples.
     strata : ndarray of shape (n,)

@@ -64,7 +64,7 @@ class ClassForm(ABC):
         values : ndarray of shape (n, outputs)
             Decision values.
         calibrators : one for each output, or None
-            None: those of the logistic loss.
+            Functions from decision values to probabilities. None: those of the logistic loss.
         """
         each = calibrators or [expit] * values.shape[1]
         columns = zip(each, self.calibrated(values).T, strict=True)
@@ -98,7 +98,7 @@ class AgainstRest(ClassForm):
 
 
 class Joint(AgainstRest):
-    """One output for each class, all in one loss."""
+    """One output for each class, all trained with one loss (multinomial, Crammer-Singer)."""
 
     def calibrated(self, values: np.ndarray) -> np.ndarray:
         return leads(values)

@@ -14,7 +14,7 @@ from ..problem.problem import Problem
 from .merged_examples import MergedExamples
 from .posed_problems import PosedProblems
 
-MOST_KEPT = 5_000_000  # targets of all classes; more of them are computed class by class
+MOST_KEPT = 5_000_000  # maximum of classes x examples; above, problems are created on access
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,14 +26,15 @@ class Classes:
     codes : ndarray of shape (n,)
         Class of each example, from 0 to K - 1.
     costs : ndarray of shape (n,)
-        Costs; inf is a hard margin for all examples with a cost.
+        C times the weights. If any is inf, all examples with a nonzero cost have a hard margin.
     loss : Loss
         A two-class loss.
     norm : Norm
     n_classes : int
         K; some classes may have no examples.
     tau : float or None
-        0 with an intercept, None without one.
+        Right-hand side of the dual constraint sum_i alpha_i = tau: 0 with an intercept, None (no
+        constraint) without one.
     """
 
     codes: np.ndarray
@@ -53,7 +54,7 @@ class Classes:
         return bool(np.isinf(self.costs).any())
 
     def posed(self, y: np.ndarray, costs: np.ndarray) -> Problem:
-        """Return the two-class problem of targets -1 and 1, with costs, both of shape (k,)."""
+        """Return the two-class problem for targets y of -1 and 1, and costs, both of shape (k,)."""
         if self.is_hard_margin:
             return HardMarginProblem.separating(self.loss, self.norm, y, costs > 0, self.tau)
         return Problem.of(self.loss, self.norm, y, costs, self.tau)

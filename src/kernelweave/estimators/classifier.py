@@ -81,7 +81,10 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _formulation(
         self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm, n_classes: int
     ) -> Formulation:
-        """Return the formulation of n examples with codes and costs, in the form `multi_class_`."""
+        """Return the problems that `multi_class_` selects.
+
+        `codes` and `costs`, both of shape (n,), are class indices and costs of the examples.
+        """
         loss, tau = losses.get(self.loss, "classifier"), sum_constraint(self.fit_intercept)
         classes = Classes(codes, costs, loss, norm, n_classes, tau)
         # models of earlier versions have no `multi_class_`
@@ -339,7 +342,7 @@ class MKLClassifier(BaseClassifier):
 
         Objects such as ``SKM(sparsify=True)`` have parameters.
     interleaved : bool
-        Whether weight steps are taken before the inner problem (fixed weights) is solved.
+        Whether kernel weights are updated before the SVM at fixed weights has converged.
     normalize : {"variance", "unit", "trace", "center", None}
         Normalisation of the kernels: variance 1 of the training examples in feature space,
         k(x, x) = 1 for every example, mean of k(x, x) equal to 1, mean 0 in feature space, or none.

@@ -177,7 +177,7 @@ def compare(
     norms : sequence of floats >= 1 (or inf) and norm objects, optional
         Norms of the learned combination to compare: 1, 4/3, 2, 4 and infinity by default.
     others : dict from names to estimators, optional
-        Further models. They are fitted with the given parameters.
+        Further models, fitted with their own parameters: nothing is chosen for them.
 
     Returns
     -------
@@ -186,8 +186,8 @@ def compare(
     Raises
     ------
     ValueError
-        If `estimator` is no classifier or regressor of this package, or if `others` has a reserved
-        name.
+        If `estimator` is of another type, or if `others` has the name of a model that is compared
+        anyway.
 
     Examples
     --------

@@ -23,6 +23,7 @@ class ConditionalMethod(Generic[Model, Arguments, Returned]):
     Parameters
     ----------
     method : callable
+        The method itself.
     check : callable
         Takes the estimator and raises AttributeError if it does not have the method.
     """
@@ -53,9 +54,9 @@ def check_calibrated(calibrate: str | None, method: str, values: str) -> None:
     calibrate : str or None
         The parameter of the estimator.
     method : str
-        Name of the method.
+        Name of the method, for the message.
     values : str
-        The values of `calibrate` that provide it.
+        The values of `calibrate` with which the method exists, for the message.
     """
     if not calibrate:
         raise AttributeError(f"{method} requires calibrate={values}, got calibrate=None")

@@ -32,6 +32,7 @@ def warn_of(
     Parameters
     ----------
     estimator : MKLEstimator
+        Gives the tolerance and the limits that messages name.
     results : sequence of Result
         One for each output.
     names : sequence of str
@@ -127,7 +128,7 @@ def _rounding_message(
         )
     alpha = result.alpha.reshape(-1, rounding.examples.n)
     weights = np.broadcast_to(result.weights, len(names))
-    # Kernels of weight 0 count, too: the dual value depends on their s.
+    # Kernels of weight 0 count, too: the dual value depends on their s_m = alpha' K_m alpha.
     moves = rounding.errors(weights, alpha, np.abs(alpha))[1]
     shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * moves, nan=np.inf)
     worst = np.argsort(-shares)[:NAMED]

@@ -1,4 +1,4 @@
-"""Cross-fitted decision values: each example is decided by a model that was trained without it.
+"""Cross-fitted decision values: each comes from a model that was trained without its example.
 
 All folds are trained on the engine of the fit. An example that is held out has cost 0, so that its
 dual variable is 0 and the engine's output is its decision value. Each fold starts from the solution
@@ -56,9 +56,9 @@ class Solved:
     prepared : Prepared
         Kernels and engine of the fit.
     problems : list of Problem
-        One per output, or one of outputs that share their weights.
+        One per output, or a single one of all outputs that share their weights.
     engine : Engine
-        The engine of the problems.
+        The engine on which the problems were solved.
     optima : sequence of Optimum
         One for each problem.
     """
@@ -83,9 +83,9 @@ class Solved:
         Parameters
         ----------
         estimator : MKLEstimator
-            Solves the problems, with its parameters.
+            Gives the solver, the tolerance and the other parameters of the fits.
         tests : list of ndarrays
-            Positions that each fold holds out.
+            Positions of the held-out examples of each fold.
 
         Returns
         -------
@@ -99,9 +99,9 @@ def cross_fitted(estimator: MKLEstimator, solved: Solved, tests: list[np.ndarray
 
     Parameters
     ----------
-    estimator : solves the problems, with its parameters.
+    estimator : gives the solver, the tolerance and the other parameters of the fits.
     solved : the problems of the fit, and their solutions.
-    tests : positions that each fold holds out.
+    tests : positions of the held-out examples of each fold.
 
     Returns
     -------
@@ -139,6 +139,7 @@ def grouped_folds(groups: object, strata: np.ndarray | None, n: int) -> np.ndarr
     Parameters
     ----------
     groups : array-like of shape (n,)
+        Group of each example.
     strata : (n,) labels that the folds share as evenly as the groups allow, or None
     n : int
         Number of examples.
@@ -168,7 +169,7 @@ def grouped_folds(groups: object, strata: np.ndarray | None, n: int) -> np.ndarr
 
 
 def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
-    """Return the positions that each fold holds out, shuffled and stratified.
+    """Return the positions of the held-out examples of each fold, shuffled and stratified.
 
     Parameters
     ----------
@@ -189,9 +190,10 @@ def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
 def _start(problem: Problem, engine: Engine, solution: Snapshot, weights: np.ndarray) -> np.ndarray:
     """Move the engine to a feasible alpha near the solution on all examples; return the weights.
 
-    The alphas of each output must add up to 0. To restore this, some alphas of the sign with the
-    larger sum become 0. Most alphas keep their values, and few outputs have to be updated. With a
-    joint loss of all classes the alphas of each example must add up to 0, too: start from 0.
+    The alphas of each output must add up to 0, but held-out examples have alpha 0. To restore the
+    sum, some alphas of the sign with the larger sum become 0; the others keep their values, so that
+    the update is cheap. With a joint loss of all classes the alphas of each example must add up to
+    0, too: start from 0.
     """
     if isinstance(problem.risk, ClassRisk):
         engine.move_to(np.zeros_like(solution.alpha))

@@ -27,8 +27,8 @@ from ..kernels.compose.member import Member
 from ..norms import as_norm
 from .base import MKLEstimator
 
-LEAVE = 2  # kernels with the smallest weights that may leave
-ENTER = 4  # kernels with the largest s that may enter
+LEAVE = 2  # number of kernels, those with the smallest weights, that may leave
+ENTER = 4  # number of kernels, those with the largest s_m, that may enter
 IMPROVEMENT = 1e-6  # relative decrease of the objective below which an exchange is not made
 
 
@@ -196,7 +196,10 @@ class _Search:
             yield np.sort(np.append(chosen[chosen != leaves], enters))
 
     def _heights(self, model: Any) -> np.ndarray:
-        """Return the squared block norms of a model divided by `Norm.costs`, shape (M,)."""
+        """Return s_m = alpha' K_m alpha of a model for all M kernels, divided by `Norm.costs`.
+
+        Shape (M,). The larger the quotient, the more promising it is that the kernel enters.
+        """
         compiled, n_jobs = self.relaxed._model.compiled, thread_count(self.estimator.n_jobs)
         with single_threaded_blas():
             examples = compiled.training(self.relaxed._checked(self.X, reset=False), n_jobs=n_jobs)

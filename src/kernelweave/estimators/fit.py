@@ -1,4 +1,4 @@
-"""One fit: problems are solved on a prepared engine, within the limits of an estimator."""
+"""One fit: problems are solved on a prepared engine, within `max_iter` and `max_time`."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Fit:
     Attributes
     ----------
     estimator : MKLEstimator
+        Gives the parameters of the fit.
     prepared : Prepared
         Kernels and engine of all examples.
     kernels : list of Kernel, optional
@@ -71,6 +72,7 @@ class Fit:
         ----------
         problem : Problem
         engine : Engine
+            The engine of the examples and outputs of the problem.
         weights : ndarray of shape (M,), optional
             If given, training starts from these weights and the alpha of the engine (warm start).
         checkpoint : Checkpoint, optional
@@ -105,7 +107,7 @@ class Fit:
         """Solve problems one after the other, and remove their checkpoints if all are solved.
 
         The remaining time is divided equally. With ``verbose=2`` the plan of the first problem is
-        printed. `codes`: as for `checkpoints`.
+        printed. `codes` are the classes of the examples (see `checkpoints`).
         """
         if self.estimator.verbose >= 2:
             self._print(self._plan(problems[0], engine))
@@ -125,7 +127,7 @@ class Fit:
     def _solved(
         self, problem: Problem, engine: Engine, run: Run, weights: np.ndarray | None
     ) -> Result:
-        """Make a plan and follow it; raise ValueError if numbers overflow."""
+        """Return the result of following a plan; raise ValueError if the objective overflows."""
         prepared = self.prepared
         try:
             plan = self._plan(problem, engine)

@@ -42,7 +42,7 @@ class Fold:
     def values(self, problem: Problem, result: Result) -> np.ndarray:
         """Return the decision values of the held-out examples, shape (outputs, t).
 
-        The engine must still have the alpha of the result.
+        The engine must be at the alpha of the result: call this before the next fit.
         """
         F = self.engine.combined(result.weights).reshape(problem.n_outputs, -1)
         return np.asarray(F[:, self.test] + np.reshape(result.bias, (-1, 1)))
@@ -55,6 +55,7 @@ class FoldTrainer:
     Parameters
     ----------
     estimator : MKLEstimator
+        Gives the solver, the tolerance and the other parameters.
     prepared : Prepared
         Kernels, examples and engine.
     deadline : callable
@@ -69,9 +70,10 @@ class FoldTrainer:
     notify: Callable[[Result], None] | None = None
 
     def solve(self, engine: Engine, problem: Problem, weights: np.ndarray | None = None) -> Result:
-        """Solve the problem of a fold from the engine's alpha and weights, shape (M,).
+        """Solve the problem of a fold.
 
-        Without weights the plan chooses the start. The rounding error of the gap is not computed.
+        The fit starts from the engine's alpha and from the given weights, shape (M,). Without
+        weights the plan chooses the start. The rounding error of the gap is not computed.
         """
         fit = Fit(self.estimator, self.prepared, deadline=self.deadline(), final=False)
         result = fit.solve(problem, engine, weights)
@@ -98,13 +100,14 @@ class FoldTrainer:
         test : ndarray of shape (t,)
             Positions of the held-out examples.
         norms : sequence of Norm
-        Cs : ndarray of shape (costs,)
+        Cs : ndarray of shape (n_Cs,)
+            Values of C.
         shared : bool
             Whether the outputs share their weights.
 
         Returns
         -------
-        ndarray of shape (norms, costs, outputs, t)
+        ndarray of shape (n_norms, n_Cs, outputs, t)
         """
         suited, engine = self.prepared.suited(problems, shared=shared)
         here = [self.prepared.suited_norm(norm) for norm in norms]

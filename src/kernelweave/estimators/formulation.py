@@ -140,7 +140,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def merged(self, merged: MergedExamples) -> Formulation:
-        """Return the problems of distinct examples."""
+        """Return the same problems on distinct examples, given how equal examples were merged."""
 
     @abstractmethod
     def scaled(self, factor: float) -> Formulation:
@@ -163,7 +163,9 @@ class Outputs(Formulation):
     Attributes
     ----------
     problems : list of Problem
+        The problem of each output on all n examples.
     targets : ndarray of shape (n,)
+        One number for each example, equal for equal targets only.
     shared : bool
         Whether several outputs share their weights.
     """
@@ -215,6 +217,7 @@ def distinct(
         None for default kernels.
     X : n examples
     formulation : Formulation
+        The problems on all n examples.
     """
     merged = None
     if mergeable(kernels or [], X):

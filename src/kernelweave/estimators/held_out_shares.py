@@ -2,9 +2,9 @@
 
 A narrow kernel overfits: it contributes much to the decision values of training examples and
 nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
-weights fixed. The contributions to held-out examples are then compared with their targets. With
-fixed weights it has one kernel, the weighted sum, so that outputs of single kernels are not
-computed.
+weights fixed. The contributions to held-out examples are then compared with their targets. An SVM
+with fixed weights has one kernel, the weighted sum, so that outputs of single kernels are not
+needed for training.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ With fixed kernel weights the dual variables and the intercept solve one linear 
     [K + diag(1 / (2 C))  1] [alpha]   [y]
     [1'                   0] [  b  ] = [0],
 
-and B denotes the inverse of its matrix. Without example i the solution is (alpha, b) minus
-B_i alpha_i / B_ii, so that the residual of example i is alpha_i / B_ii: no model is fitted again.
+and B denotes the inverse of its matrix, B_i the i-th column of B. Without example i the solution is
+(alpha, b) - B_i alpha_i / B_ii, and the residual of example i is alpha_i / B_ii. So no model is
+fitted again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ..engines.base import Engine
 from ..problem.problem import Problem
 from .conformal import threshold
 
-MOST_EXAMPLES = 5000  # examples; their leave-one-out models take 200 MB
+MOST_EXAMPLES = 5000  # maximum number of examples: their leave-one-out models take 200 MB
 
 
 def leave_one_out(
@@ -32,8 +33,9 @@ def leave_one_out(
     Parameters
     ----------
     problem : Problem
-        Of one target.
+        Regression of one target with the squared loss.
     engine : Engine
+        Evaluates the kernels.
     weights : ndarray of shape (M,)
         Kernel weights, which all models share.
     support : ndarray of bool, shape (n,)

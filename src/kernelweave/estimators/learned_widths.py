@@ -1,13 +1,15 @@
 """Widths of RBF kernels learned by gradients of the optimal value of the training problem.
 
-For fixed widths a fit solves a convex problem. By strong duality, its optimal value J(gamma) is the
+Here a width is a value of gamma in exp(-gamma ||x - y||^2): a large one is a narrow kernel. For
+fixed widths a fit solves a convex problem. By strong duality, its optimal value J(gamma) is the
 maximum of the dual problem. By Danskin's theorem
 
     dJ / dgamma_j = -1/2 theta_m alpha' (dK_m / dgamma_j) alpha
 
-at the optimal weights theta and dual variables alpha. So one fit gives both J and its gradient. An
-outer loop minimises J by L-BFGS-B in log gamma, from several starts. J is not convex in gamma: each
-fit has a certificate, but the widths are only a local optimum.
+for a width gamma_j of kernel m, at the optimal weights theta and dual variables alpha. So one fit
+gives both J and its gradient. An outer loop minimises J by L-BFGS-B in log gamma, from several
+starts. J is not convex in gamma: each fit has a certificate, but the widths are only a local
+optimum.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ EVALUATIONS = 3  # maximum number of fits per iteration of L-BFGS-B
 
 @dataclass(frozen=True, eq=False)
 class WidthProblem:
-    """J and its gradient as a function of the logarithms of all learned widths.
+    """The optimal value J of the training problem as a function of the logarithms of all widths.
 
     Attributes
     ----------
@@ -60,7 +62,7 @@ class WidthProblem:
         return [columns for columns in self.columns if columns is not None]
 
     def parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the widths of each learned kernel, from an array of all."""
+        """Split an array of all learned widths into those of each kernel."""
         sizes = [len(columns) if self.ard else 1 for columns in self.learned]
         return np.split(values, np.cumsum(sizes)[:-1])
 
@@ -128,6 +130,7 @@ def scaled_slopes(Z: np.ndarray, alpha: np.ndarray, variance: bool) -> np.ndarra
     Z : array of shape (n, d)
         Columns times the root of their gamma: K = exp(-||z_i - z_j||^2).
     alpha : array of shape (n,)
+        Dual variables.
     variance : bool
         Whether K is divided by its variance over the n examples.
 
@@ -161,7 +164,7 @@ def _decides(widths: Any) -> bool:
 class MKLWidths(MetaEstimatorMixin, BaseEstimator):
     """Learn the widths of RBF kernels together with the kernel weights.
 
-    The widths of kernels ``RBF(gamma="learn")`` are learned; other kernels do not change. The
+    The widths (gammas) of kernels ``RBF(gamma="learn")`` are learned; other kernels are fixed. The
     training objective is minimised over both widths and weights. It is not convex in the widths.
     The result is the best of several local optima, each with a certified fit. A smaller objective
     need not mean a smaller test error. A grid of widths (``RBF(gamma=[...])``) gives a convex

@@ -1,8 +1,9 @@
 """Merging of equal examples into one dual variable.
 
-Equal rows with equal targets share one alpha, whose cost is the sum of theirs. Examples with cost 0
-are left out. Merging reduces the size of the problem. The merged examples are sorted, so that the
-solution depends on the set of examples only: a weight of 2 is the same as two equal examples.
+Equal rows with equal targets share one dual variable; its cost is the sum of their costs. Examples
+with cost 0 are left out. Merging reduces the size of the problem. The merged examples are sorted,
+so that the solution depends on the set of examples only: a weight of 2 is the same as two equal
+examples.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ class MergedExamples:
         return cls(chosen[total > 0], np.maximum(group, 0)[kind], shares)
 
     def merge(self, problem: Problem) -> Problem:
-        """Return the problem of the distinct examples, with all outputs."""
+        """Return a problem of n examples, with all its outputs, on the distinct examples."""
         each = problem.C.reshape(problem.n_outputs, -1)
         first = each.shape[1] * np.arange(len(each))[:, None]  # position of an output in the risk
         idx, costs = (first + self.chosen).ravel(), np.concatenate([self.summed(C) for C in each])

@@ -1,4 +1,4 @@
-"""The form of a problem of several classes: against the rest, in pairs, or joint."""
+"""The choice of the problem for several classes: against the rest, in pairs, or joint."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def warn_of_large_rest(classes: np.ndarray, n: int) -> None:
 def _suits_pairs(model: BaseClassifier, classes: np.ndarray, X: Data) -> bool:
     """Return whether multi_class="auto" chooses one against one; see docs/classes.md.
 
-    It does not for linear and string kernels: one against the rest trains fast with them, and
-    gives one weight vector per class, which can be interpreted.
+    "auto" avoids pairs for linear and string kernels: one against the rest trains fast with them,
+    and gives one weight vector per class, which can be interpreted.
     """
     needs_rest = model.calibrate is not None or model.checkpoint is not None
     loss = losses.get(model.loss, "classifier")

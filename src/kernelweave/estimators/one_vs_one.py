@@ -35,7 +35,7 @@ class OneVsOne(Formulation):
     Attributes
     ----------
     classes : Classes
-        At most one class has no example with a cost.
+        Classes and costs of the examples. At most one class has no example of positive cost.
     shared : bool
         Whether the pairs share their weights.
     """

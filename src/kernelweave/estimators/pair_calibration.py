@@ -36,6 +36,7 @@ class SolvedPairs(Solved):
     Attributes
     ----------
     pairs : OneVsOne
+        The problems of all pairs.
     """
 
     pairs: OneVsOne
@@ -56,7 +57,7 @@ class SolvedPairs(Solved):
     def held_out_values(self, estimator: MKLEstimator, tests: list[np.ndarray]) -> np.ndarray:
         """Return decision values of all pairs, shape (n_pairs, n), as `Solved.held_out_values`.
 
-        Every pair decides all examples, also those of other classes.
+        The decision function of a pair is evaluated for all examples, also those of other classes.
         """
         prepared, classes = self.prepared, self.pairs.classes
         compiled, examples = prepared.compiled, prepared.examples

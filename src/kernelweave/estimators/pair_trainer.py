@@ -25,7 +25,7 @@ from .formulation import Solution
 if TYPE_CHECKING:
     from .one_vs_one import OneVsOne
 
-SERVED = ("dense", "family", "plain sum")  # engines whose kernels the pairs evaluate row by row
+SERVED = ("dense", "family", "plain sum")  # engines that `ClassPairsEngine` can replace
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,7 @@ class PairTrainer:
     fit : Fit
         Kernels and engine of all examples, and the parameters of the estimator.
     pairs : OneVsOne
+        The problems of all pairs.
     """
 
     fit: Fit
@@ -90,10 +91,11 @@ class PairTrainer:
 
     @cached_property
     def _engine(self) -> ClassPairsEngine | None:
-        """The engine of all pairs; None if it does not support the problem.
+        """The engine that trains all pairs together; None if it does not support the problem.
 
-        It checks limits between weight steps only. A fit with checkpoints accepts that, so that
-        it resumes with the same solver whatever the limits are.
+        Its solver checks `max_iter` and `max_time` only between weight steps, so it is not used if
+        they are set. With checkpoints it is used nevertheless: a fit must resume with the same
+        solver, whatever its limits are.
         """
         estimator, training_set = self.fit.estimator, self.fit.prepared.training_set
         limited = estimator.max_iter is not None or self.fit.deadline < np.inf

@@ -1,4 +1,4 @@
-"""Problems that are posed when they are used, so that thousands of them need little memory."""
+"""Sequences of problems that are created on access, so that thousands need little memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PosedProblems(Sequence[Problem]):
     count : int
         Number of problems.
     pose : callable
-        Returns the problem of an index.
+        Creates the problem with a given index.
     """
 
     def __init__(self, count: int, pose: Callable[[int], Problem]):
@@ -39,7 +39,7 @@ class PosedProblems(Sequence[Problem]):
 
 
 def mapped(problems: Sequence[Problem], change: Callable[[Problem], Problem]) -> Sequence[Problem]:
-    """Return changed problems, which are posed when they are accessed if the problems are."""
+    """Return the results of `change` for all problems, on access if they are `PosedProblems`."""
     if isinstance(problems, PosedProblems):
         return PosedProblems(len(problems), lambda k: change(problems[k]))
     return [change(one) for one in problems]

@@ -28,11 +28,11 @@ class Prepared:
     examples : Examples
         The n training examples, encoded for the kernels.
     sample : Examples
-        The same, or a sample of them if they are on other machines.
+        The same examples, or a sample of them if they are on other machines.
     engine : Engine
         The engine of the kernels that are not constant on the examples.
     name : str
-        The name of the engine.
+        The name of the engine in plans, such as "dense".
     rounding : RoundingBounds
         Rounding bounds of the kernels of the engine.
     shares : ndarray of shape (n,)

@@ -173,7 +173,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         self.conformity_ = np.abs(targets - values)
 
     def _leave_out(self, solved: Solved) -> None:
-        """Store the leave-one-out models of support vectors and intercept, and their residuals."""
+        """Store leave-one-out models (coefficients of support vectors, intercept) and residuals."""
         problems, optimum = solved.problems, solved.optima[0]
         problem = problems[0]
         if len(problems) > 1 or problem.n_outputs > 1 or problem.loss.name != "squared":

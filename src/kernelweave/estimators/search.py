@@ -1,4 +1,4 @@
-"""Grid search over norms and costs by cross-validation, with one engine for all folds.
+"""Grid search over norms and values of C by cross-validation, with one engine for all folds.
 
 Within a fold every fit starts from the solution of a neighbour in the grid (`optimization.path`).
 Sets of default kernels that extend the first set are tried at the best C of the first set only.
@@ -75,7 +75,7 @@ class SearchTask(ABC):
 
     @abstractmethod
     def posed(self, costs: np.ndarray, train: np.ndarray, C: float, norm: Norm) -> Formulation:
-        """Return the formulation of the outputs.
+        """Return the training problems of all outputs, on all n examples.
 
         Parameters
         ----------
@@ -84,7 +84,9 @@ class SearchTask(ABC):
         train : ndarray of shape (t,)
             Indices of the training examples.
         C : float
+            Factor of the costs.
         norm : Norm
+            Norm of the kernel weights.
         """
 
     @abstractmethod
@@ -132,19 +134,19 @@ class SearchTask(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The norms and costs of a search, in the order in which they were passed."""
+    """The norms and values of C of a search, in the order in which they were passed."""
 
     norms: list[Norm]
     Cs: np.ndarray
 
     @classmethod
     def of(cls, norms: Iterable[float | Norm], Cs: Iterable[float]) -> Grid:
-        """Return the grid of norms, or exponents p, and costs."""
+        """Return the grid of norms, or exponents p, and values of C."""
         return cls([as_norm(norm) for norm in norms], np.array(list(Cs), dtype=float))
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of norms, number of costs."""
+        """Number of norms, number of values of C."""
         return len(self.norms), len(self.Cs)
 
     @property
@@ -198,6 +200,7 @@ class Trial:
     ----------
     kernels : list of Kernel
     prepared : Prepared
+        The normalised kernels, the examples and their engine.
     scores : ndarray of shape (n_norms, n_Cs, n_folds)
         NaN where a C was not tried.
     at : tuple of two ints
@@ -225,7 +228,7 @@ Searching = TypeVar("Searching", bound="Search")
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
-    """Methods shared by both searches: score a grid on folds, and fit at the best point."""
+    """Methods shared by all searches: score a grid on folds, and fit at the best point."""
 
     norms: Iterable[float | Norm] = NORMS
     cv: Any = None
@@ -276,7 +279,7 @@ class Search(MKLEstimator):
 
     @abstractmethod
     def _task(self, X: Data, y: object, sample_weight: object) -> SearchTask:
-        """Return examples, targets and weights as a task, validated."""
+        """Validate examples, targets and weights, and return them as a task."""
 
     def _after_search(self, task: SearchTask) -> None:
         """Set attributes that depend on the chosen norm and C."""

@@ -72,6 +72,7 @@ class ClassSearch(SearchTask):
     Attributes
     ----------
     estimator : MKLClassifierCV
+        Gives the values of C, the class weights and the loss.
     classes : ndarray of shape (n_classes,)
     codes : ndarray of shape (n,)
         Index of the class of each example.

@@ -27,7 +27,7 @@ from .survival_targets import StepFunction, as_survival, check_events, concordan
 from .validation import check_weights, weighed
 
 LOSSES = ("cox", "ranking", "regression")
-LOG_LARGEST = float(np.log(np.finfo(float).max))  # of hazards
+LOG_LARGEST = float(np.log(np.finfo(float).max))  # maximum logarithm of a hazard
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -148,7 +148,7 @@ class BaseSurvival(MKLEstimator):
 
         Parameters
         ----------
-        X : examples
+        X : array, table, views or sequences with n examples
         y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
 
         Returns
@@ -250,6 +250,7 @@ class MKLSurvival(BaseSurvival):
         X : array-like, DataFrame, Views or sequences of n examples
         y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
         sample_weight : array-like of shape (n,), optional
+            Factors of C.
 
         Returns
         -------

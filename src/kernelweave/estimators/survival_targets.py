@@ -79,12 +79,15 @@ def _fields(y: Any) -> tuple[list[str], list[np.ndarray]]:
 
 
 def _typed(values: np.ndarray) -> np.ndarray:
-    """Return objects such as booleans and numbers as an array of their common type, shape (n,)."""
+    """Convert an array of objects, shape (n,), to the common type of its values, such as bool."""
     return np.asarray(values.tolist()) if values.dtype == object else values
 
 
 def _likeness_to_events(values: np.ndarray) -> int:
-    """Return 3 for booleans, 2 for numbers 0 and 1, 1 for no numbers, and 0 for other numbers."""
+    """Return a rank by which the column of events is chosen.
+
+    It is 3 for booleans, 2 for only 0 and 1, 1 if values are not numbers, and 0 for other numbers.
+    """
     if values.dtype == bool:
         return 3
     if values.dtype.kind not in "iuf":

@@ -54,11 +54,13 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return validated examples, and set or check ``n_features_in_`` and ``feature_names_in_``.
 
     Arrays and sparse matrices of numbers become float64; data frames and texts are unchanged.
-    Default kernels accept missing numbers, other kernels missing rows.
+    Default kernels accept missing numbers. Other kernels accept them only in examples without any
+    value in the columns that the kernel reads.
 
     Parameters
     ----------
     estimator : BaseEstimator
+        Its `kernels` determine what X may be.
     X : n examples
     reset : bool
         Whether to set the number and names of columns, as in `fit`, or to compare with them.
@@ -254,8 +256,10 @@ def check_targets(
     Parameters
     ----------
     estimator : BaseEstimator
+        Named in messages.
     X : n examples
     y : array-like of shape (n,) or (n, n_outputs)
+        Targets.
     numeric : bool
         Whether targets are numbers.
     several : bool

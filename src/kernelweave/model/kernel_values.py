@@ -42,15 +42,16 @@ def kernel_values(model: Model, output: int, new: Examples, n_jobs: int) -> np.n
 def combined_values(
     compiled: CompiledKernels, weights: np.ndarray, first: Examples, second: Examples, n_jobs: int
 ) -> np.ndarray:
-    """Return sum_m weights[m] k_m(x_i, y_j), shape (n, m), computed in blocks of columns.
+    """Return sum_m weights[m] k_m(x_i, y_j), shape (n, q), computed in blocks of columns.
 
     Parameters
     ----------
     compiled : CompiledKernels
     weights : ndarray of shape (M,)
     first, second : Examples
-        n and m examples.
+        n examples x_i and q examples y_j.
     n_jobs : int
+        Number of threads.
     """
     used = np.flatnonzero(weights)
     combined = np.zeros((first.n, second.n))

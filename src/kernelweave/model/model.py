@@ -386,7 +386,7 @@ class Model:
     def contributions_in_batches(
         self, new: Examples, n_jobs: int
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield b kernels of nonzero weight, and their contributions, (n, n_outputs, b)."""
+        """Yield indices of b kernels of nonzero weight, and contributions, (n, n_outputs, b)."""
         used = np.flatnonzero(self.weights.any(axis=0))
         for some in np.array_split(used, len(used) // KERNEL_BATCH + 1):
             if len(some) == 0:
@@ -404,8 +404,9 @@ def _members(merged: MergedExamples, used: np.ndarray) -> tuple[np.ndarray, np.n
     Parameters
     ----------
     merged : MergedExamples
+        Mapping from the distinct examples to the training examples.
     used : array of shape (k,)
-        The support vectors among the distinct examples.
+        Indices of the support vectors among the distinct examples.
 
     Returns
     -------

@@ -49,6 +49,7 @@ def calibration_agrees(model: MKLEstimator, X: Data, y: object, problems: list[P
     model : fitted estimator
     X : n training examples, as passed to `fit`
     y : array of shape (n,) or (n, n_outputs)
+        Their targets.
     problems : list of Problem
         The problem of each output.
     """
@@ -104,7 +105,7 @@ def _calibrate(again: MKLEstimator, X: Any, y: object, problems: list[Problem]) 
 
 
 def _calibrate_pairs(again: BaseClassifier, X: Any, y: object, problems: list[Problem]) -> None:
-    """Set the attributes that come from cross-fitting of pairs of classes."""
+    """Repeat the cross-fitting of pairs of classes, and set the attributes on `again`."""
     fitted, first = again._model, problems[0]
     costs = np.max([problem.C for problem in problems], axis=0)
     codes = again._labels(X, y)[1]

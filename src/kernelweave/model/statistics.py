@@ -1,4 +1,4 @@
-"""Means and deviations of the contributions of kernels to the decision values of a fit.
+"""Means and standard deviations of the contributions of kernels to the decision values of a fit.
 
 Predictions use the means if a view is absent. `weights_frame` reports the deviations.
 """
@@ -19,9 +19,9 @@ from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
 if TYPE_CHECKING:
     from .model import Model
 
-MOST_VALUES = 2_000_000  # number of contributions that are summarised
-LEAST_EXAMPLES = 250  # but those of at least this number of examples
-MOST_OF_SEVERAL = 1000  # examples that contributions to several outputs are summarised over
+MOST_VALUES = 2_000_000  # maximum of examples x outputs x kernels; above, examples are sampled
+LEAST_EXAMPLES = 250  # minimum size of the sample, even if it exceeds MOST_VALUES
+MOST_OF_SEVERAL = 1000  # maximum size of the sample for models with several outputs
 KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
 
 
@@ -33,13 +33,14 @@ def statistics(
     n_jobs: int,
     engine: Engine | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the statistics of the contributions over the training examples.
+    """Return means and standard deviations of the contributions over the training examples.
 
-    Many examples are replaced by `sample_size` of them, evenly spaced.
+    If there are more examples than `sample_size`, a sample of evenly spaced ones is used.
 
     Parameters
     ----------
     model : Model
+        The kernels, their weights and the support vectors.
     examples : Examples
         The n training examples.
     alpha : CSR matrix of shape (n_outputs, n)
@@ -83,7 +84,7 @@ def statistics(
 
 
 def sample_size(weights: np.ndarray, n: int) -> int:
-    """Return how many of n training examples are summarised for weights (n_outputs, M)."""
+    """Return how many of n training examples `statistics` uses for weights (n_outputs, M)."""
     # The engine has the outputs of one decision function, but not of several.
     most = MOST_EXAMPLES if len(weights) == 1 else MOST_OF_SEVERAL
     fitting = MOST_VALUES // max(weights.size, 1)
@@ -111,7 +112,10 @@ def _linear_outputs(engine: LinearEngine, alpha: sp.csr_matrix, idx: np.ndarray)
 
 
 def in_batches(values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield kernels, shape (b,), and their values, (n, n_outputs, b), of (n, n_outputs, M)."""
+    """Split values of M kernels, (n, n_outputs, M), into batches of b kernels.
+
+    Yields the indices of the kernels, shape (b,), and their values, (n, n_outputs, b).
+    """
     M = values.shape[2]
     for some in np.array_split(np.arange(M), M // KERNEL_BATCH + 1):
         yield some, values[..., some]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
     from ..estimators.formulation import Formulation
 
-BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
+BLOCK_BYTES = 1 << 26  # memory of the kernel values evaluated at a time
 ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
 STATISTICS_ROUNDING = 1e-4  # of means and deviations, which are accurate to six digits
 STANDARD_ERRORS = 10.0  # allowed difference of a mean over a sample, in standard errors
@@ -68,8 +68,8 @@ class Verification:
         Whether the mean contributions of the kernels, which predictions use if a view is absent,
         and the deviations that `weights_frame` reports are those of the training examples.
     calibration_agrees : bool
-        Whether calibrators, conformity scores and the baseline hazard are those recomputed from the
-        training examples. Folds of cross-fitting are trained again.
+        Whether calibrators, conformity scores, leave-one-out models and the baseline hazard are
+        those recomputed from the training examples. Folds of cross-fitting are trained again.
     agree : bool
         Whether all reported and recomputed values agree up to rounding.
 
@@ -280,7 +280,7 @@ def _C(model: FittedEstimator) -> Any:
 def _certified_problem(
     model: FittedEstimator, problem: Problem, theta: np.ndarray, varying: np.ndarray
 ) -> Problem:
-    """Return the problem that was certified: without constant kernels.
+    """Return the problem whose gap was certified: `problem` without the constant kernels.
 
     Two-stage methods certify the SVM with fixed weights theta, shape (M,).
     """
@@ -302,6 +302,7 @@ class _Solution:
     s : array of shape (n_outputs, M)
         Squared block norms.
     theta : array of shape (M,)
+        Kernel weights.
     bias : array of shape (n_outputs,)
         Intercepts for the targets of the problem, which are centred.
     """
@@ -400,7 +401,7 @@ class _Outputs:
                     self._add(members, rows, g)
 
     def _add(self, members: slice, rows: slice, g: np.ndarray) -> None:
-        """Add the outputs g of some kernels for some examples."""
+        """Add the outputs g of some kernels for some examples, (members, rows, n_outputs)."""
         weights, shares = self._model.weights[:, members], self._shares[rows]
         self.s[:, members] += np.einsum("mro,or->om", g, self.alpha[:, rows])
         contributions = np.einsum("om,mro->mro", weights, g)
@@ -468,7 +469,8 @@ def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
 def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
     """Return a mask of the normalisation factors of absent views, shape (slots, n).
 
-    These factors have no effect: `Extrapolated` multiplies the kernel by 0 for such examples.
+    A slot contains one factor for each example. Those of examples without the view have no effect:
+    `Extrapolated` multiplies the kernel by 0.
     """
     slots = [np.zeros((0, reading.n), dtype=bool)]
     for kernel in compiled.listing.layout.slotted:

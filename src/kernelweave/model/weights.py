@@ -104,7 +104,7 @@ def weights_of(
 
 
 def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarray, list[str]]:
-    """Return the largest weights in their order, followed by the sum of the others.
+    """Return the `most` largest weights in their original order, and the sum of the others.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ class Archive:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
 
     def array(self, name: str) -> np.ndarray:
-        """Return the array of a name."""
+        """Return the array that was written under a name."""
         member = f"{name}.npy"
         size, digest = self._zip.getinfo(member).file_size, hashlib.sha256()
         with self._zip.open(member) as stream:

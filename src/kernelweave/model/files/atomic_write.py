@@ -24,9 +24,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     The temporary file ``NAME.<16 hex digits>.part`` is in the same directory. It is synchronised to
     the disk before it is renamed, so that neither a crash nor a loss of power leaves a part of a
-    file. If the context raises, it is removed. Files that killed processes left are removed by the
-    first write to the same name after a day. The new file has the permissions of the old one.
-    Symbolic links are followed. Devices and pipes are written to when the context ends.
+    file. If the context raises, the temporary file is removed. Those that killed processes left are
+    removed by the first write to the same name after a day. The new file has the permissions of the
+    old one. Symbolic links are followed. Devices and pipes are written to when the context ends.
 
     Parameters
     ----------

@@ -43,12 +43,13 @@ class Checkpoint:
     ----------
     path : str or path-like
     problem : Problem
+        The problem whose solution is saved.
     data : str
         Digest of examples and kernels, see `data_key`.
     M : int
         Number of kernel weights.
     is_last : bool
-        Whether it belongs to the last output of a fit.
+        Whether the problem is the last one of a fit.
 
     Attributes
     ----------
@@ -132,7 +133,10 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def end(self, result: Result, *, done: bool) -> None:
-        """Write the final state, unless this problem is the last one of the fit and is solved."""
+        """Write the final state, unless this problem is the last one of the fit and is solved.
+
+        `done` states whether it is solved; otherwise `max_iter` or `max_time` ended the fit.
+        """
         self.done = done
         if done and self._is_last:
             return
@@ -154,7 +158,10 @@ class Checkpoint:
 def checkpoints(
     path: str | os.PathLike[str], problems: Sequence[Problem], data: str, M: int
 ) -> list[Checkpoint]:
-    """Return a checkpoint for each problem with M weights: files ``<path>.<output>``."""
+    """Return a checkpoint for each problem with M weights: files ``<path>.<output>``.
+
+    `data` is the digest of examples and kernels, see `data_key`.
+    """
     last = len(problems) - 1
     return [
         Checkpoint(f"{os.fspath(path)}.{k}", one, data, M, is_last=k == last)
@@ -217,6 +224,7 @@ def data_key(kernels: object, normalize: object, examples: Examples) -> str:
     kernels : list of Kernel or None
         The resolved kernels before normalisation; None for the default kernels.
     normalize : str or None
+        The parameter of the estimator.
     examples : Examples
     """
     return digest((kernels, normalize, examples.tables))

@@ -62,7 +62,7 @@ NOT_YET_IMPORTED = (
     "kernelweave.kernels.data.standardized",
 )
 
-MAX_LENGTH = 1 << 20  # of the sequences of a kernel, if the model has no sequences to compare with
+MAX_LENGTH = 1 << 20  # largest sequence length of a kernel if the model contains no sequences
 
 
 def save(
@@ -293,7 +293,7 @@ class Reader:
         }
 
     def decode(self, value: object) -> Any:
-        """Return the value of its JSON form."""
+        """Return the value that a JSON form encodes."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):

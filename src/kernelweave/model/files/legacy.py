@@ -28,7 +28,10 @@ class Pace:
 @registered("Plan")
 @dataclass(frozen=True, repr=False)
 class OldPlan:
-    """The plan of a model that version 0.2 has saved."""
+    """The plan of a model that version 0.2 has saved.
+
+    Only `engine`, `algorithm`, `step` and `alignment` are used; other fields can be in a file.
+    """
 
     engine: str
     algorithm: object = None

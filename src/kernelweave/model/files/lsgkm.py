@@ -34,7 +34,7 @@ ESTIMATORS = {"c_svc": "MKLClassifier", "epsilon_svr": "MKLRegressor"}
 
 
 class KernelType(NamedTuple):
-    """A kernel type of LS-GKM: filter, position weights (yes or no), RBF (yes or no)."""
+    """A kernel type of LS-GKM; `centre`: weighted positions, `radial`: RBF of gapped k-mers."""
 
     filter: str
     centre: bool = False
@@ -91,7 +91,7 @@ def _text(file: BinaryIO) -> str:
 
 
 def _parts(text: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the header, values by name, and the lines of the support vectors."""
+    """Return the header, as a dict from names to values, and the lines of the support vectors."""
     head, found, tail = text.partition("\nSV\n")
     if not found:
         raise ValueError("it has no line 'SV', and ends in its header")

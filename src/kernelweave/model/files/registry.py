@@ -22,6 +22,7 @@ class Entry:
     name : str
         Name of the class in files; it never changes.
     cls : type
+        The registered class.
     fields : tuple of str
         Arguments of the constructor, which are attributes of the object, too.
     check : callable
