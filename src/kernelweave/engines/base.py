@@ -27,7 +27,7 @@ CoreEngine = TypeVar("CoreEngine")
 
 DIAGONALS = 1000  # number of kernels whose diagonals are in memory at a time
 LARGEST_BLOCK = 1000  # examples in the largest kernel block: 8 MB
-COSTLY_PAIR = 300.0  # cost of a kernel evaluation, in cached values read, above which it is high
+COSTLY_PAIR = 300.0  # evaluations that take longer than reading this many cached values are costly
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class TrainingSet:
     kernels : Listing
         The M kernels.
     examples : Examples
-        The n training examples as the kernels read them.
+        The n training examples, encoded for the kernels.
     cache_mb : float
         Memory of the row cache, in megabytes.
     n_jobs : int
@@ -100,7 +100,7 @@ class TrainingSet:
         return np.concatenate([_core.diagonal(*side).max(axis=1) for side in sides])
 
     def core(self, kind: Callable[[_core.Program, _core.Side, int, int], CoreEngine]) -> CoreEngine:
-        """Return an engine of the compiled core.
+        """Return an engine of the compiled core for these kernels and examples.
 
         Parameters
         ----------
@@ -134,7 +134,8 @@ class Engine(ABC):
     work : Work
         Counts the pairs of examples that were evaluated.
     origin : ndarray of shape (n,) or None
-        Outputs where the gradient of the risk is -alpha, if a solver has passed them with alpha.
+        Outputs F at which the gradient of the risk is -alpha; None unless a solver has passed them
+        to `move_to` together with the present alpha.
     """
 
     precision: float = float(np.finfo(float).eps)
@@ -159,7 +160,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def costs(self) -> EngineCosts:
-        """Costs of the operations, for the plan."""
+        """Costs of the operations, from which the plan chooses solvers."""
 
     @property
     def alpha(self) -> np.ndarray:
@@ -168,7 +169,7 @@ class Engine(ABC):
 
     @property
     def has_single_precision(self) -> bool:
-        """Whether the engine is faster in single precision."""
+        """Whether outputs can be computed in single precision, which is then faster."""
         return False
 
     @property
@@ -191,6 +192,7 @@ class Engine(ABC):
         idx : ndarray of shape (q,)
             Distinct indices of examples.
         values : ndarray of shape (q,)
+            Their new alphas.
         """
 
     def move_to(
@@ -205,11 +207,12 @@ class Engine(ABC):
         Parameters
         ----------
         alpha : ndarray of shape (n,)
+            The new alpha.
         outputs : ndarray of shape (n,), (M, n) or (k, n), optional
-            Outputs of alpha, if known; then no kernel is evaluated. Shape (n,): combined under
-            theta; (M, n): of all kernels; (k, n): of the k kernels with nonzero weight in theta.
+            Outputs of the new alpha, to avoid kernel evaluations. Shape (n,): combined under theta;
+            (M, n): of all kernels; (k, n): of the k kernels with nonzero weight in theta.
         theta : ndarray of shape (M,), optional
-            Weights that `outputs` refers to.
+            Kernel weights of `outputs`.
         origin : ndarray of shape (n,), optional
             For smooth risks: outputs at which minus the gradient of the risk is alpha.
         """
@@ -242,6 +245,7 @@ class Engine(ABC):
         Parameters
         ----------
         theta : ndarray of shape (M,)
+            Kernel weights.
 
         Returns
         -------
@@ -263,9 +267,11 @@ class Engine(ABC):
         Parameters
         ----------
         idx : ndarray of shape (q,)
+            Indices of the examples.
         theta : ndarray of shape (M,)
+            Kernel weights.
         exact : bool
-            Whether to use double precision even if outputs are in single precision.
+            Whether to use double precision even if `single_precision` is set.
 
         Returns
         -------
@@ -295,6 +301,7 @@ class Engine(ABC):
         Parameters
         ----------
         examples : ndarray of shape (q,)
+            Indices of the examples.
 
         Returns
         -------
@@ -307,17 +314,17 @@ class Engine(ABC):
         return smaller
 
     def _subset(self, examples: np.ndarray) -> Engine:
-        """Return an engine for some examples, with arbitrary alpha; `subset` sets it."""
+        """Return an engine for some examples; the caller, `subset`, sets its alpha."""
         raise self._cannot("choose among its examples")
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        """Update the cached outputs after `move_to`."""
+        """Recompute, replace or invalidate cached outputs for the alpha set by `move_to`."""
         self._stale = True
         if outputs is not None and theta is not None:
             self._cache(outputs.copy(), theta)
 
     def _cache(self, combined: np.ndarray, theta: np.ndarray) -> None:
-        """Cache combined outputs of the present alpha, shape (n,), under weights, shape (M,)."""
+        """Cache `combined`, shape (n,): outputs of the present alpha under weights theta, (M,)."""
         self._combined, self._theta, self._stale = combined, theta.copy(), False
 
     def _set(self, idx: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -357,11 +364,12 @@ class KernelBlocks(Protocol):
         ...
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of q examples, at least in single precision.
+        """Return the outputs of all kernels for q examples, in single or double precision.
 
         Parameters
         ----------
         idx : ndarray of shape (q,)
+            Indices of the examples.
 
         Returns
         -------
@@ -370,11 +378,12 @@ class KernelBlocks(Protocol):
         ...
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every kernel between q examples.
+        """Return the matrix of every kernel between q examples.
 
         Parameters
         ----------
         idx : ndarray of shape (q,)
+            Indices of the examples.
 
         Returns
         -------
@@ -394,6 +403,7 @@ class MatVec(Protocol):
         ----------
         v : ndarray of shape (n,)
         theta : ndarray of shape (M,)
+            Kernel weights.
         each : bool
             Whether to return the products K_m v of the k kernels with theta_m != 0 separately.
 
@@ -413,12 +423,12 @@ def kernel_blocks(engine: Engine) -> KernelBlocks:
 
 @runtime_checkable
 class RecordsProducts(MatVec, Protocol):
-    """Engines that remember the products that conjugate gradients have computed.
+    """Engines that record the matrix-vector products computed by conjugate gradients.
 
     Attributes
     ----------
     recorded : RecordedProducts
-        It has the lifetime of the engine: later fits on the same examples read it as well.
+        The recorded products; they last as long as the engine, so that later fits use them, too.
     """
 
     @property

@@ -25,7 +25,7 @@ class CachedOutputs(Engine):
 
     @abstractmethod
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Update the outputs by a change of alpha[idx] by delta."""
+        """Update the outputs after alpha[idx] has changed by delta, both of shape (q,)."""
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         return self._outputs if kernels is None else self._outputs[kernels]

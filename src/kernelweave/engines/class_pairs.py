@@ -25,8 +25,8 @@ class ClassPairsEngine(Engine):
     """Engine for all pairs of classes: the examples of every pair, one pair after the other.
 
     Pair (a, b), a < b, consists of the examples of class a, then those of class b. Kernels between
-    examples of different pairs are 0. The core evaluates the rows that its working sets need, and
-    keeps those inside a class from pair to pair.
+    examples of different pairs are 0. The core evaluates the kernel rows of its working sets. Rows
+    between examples of one class stay cached for the next pairs with this class.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class ClassPairsEngine(Engine):
     n_classes : int
         K; at most one class has no examples.
     summed : bool
-        Whether the sum of all kernels is one kernel.
+        Whether all kernels are treated as one kernel, their sum.
 
     Attributes
     ----------
     rows : list of ndarrays
-        Positions of the examples of each pair.
+        Positions of the examples of each pair among the n examples.
     """
 
     def __init__(
@@ -73,12 +73,13 @@ class ClassPairsEngine(Engine):
 
     @staticmethod
     def serves(training_set: TrainingSet, codes: np.ndarray) -> bool:
-        """Return whether no two classes have more than `LARGEST_PAIR` examples.
+        """Return whether kernels are not linear and pairs have at most `LARGEST_PAIR` examples.
 
         Parameters
         ----------
         training_set : TrainingSet
         codes : ndarray of shape (n,)
+            Class of each example.
 
         Returns
         -------
@@ -120,6 +121,7 @@ class ClassPairsEngine(Engine):
         gap : float
             Relative duality gap at which a pair is solved.
         theta : ndarray of shape (M,)
+            Kernel weights.
 
         Returns
         -------
@@ -164,7 +166,7 @@ class ClassPairsEngine(Engine):
         return self._combined
 
     def _weigh(self, theta: np.ndarray) -> None:
-        """Set the weights of the kernels, shape (M,)."""
+        """Pass the kernel weights, shape (M,), to the core; new weights make outputs stale."""
         if not np.array_equal(theta, self._theta):
             self._core.weigh(np.ascontiguousarray(np.broadcast_to(theta, self._members)))
             self._theta, self._stale = theta.copy(), True
@@ -206,14 +208,17 @@ class ClassPairsEngine(Engine):
         return self._each_kernel(values)
 
     def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-        """Yield, for each pair in idx: positions in idx, pair, indices of the examples."""
+        """Split positions in alpha by pair.
+
+        Yield, for each pair: positions in `idx`, number of the pair, indices of its examples.
+        """
         of_pair = np.searchsorted(self._ends, idx, side="right")
         for pair in np.unique(of_pair).tolist():
             where = np.flatnonzero(of_pair == pair)
             yield where, pair, self.rows[pair][idx[where] - self.slices[pair].start]
 
     def _each_kernel(self, values: np.ndarray) -> np.ndarray:
-        """Return values of each kernel, shape (M, ...), or their sum if the engine adds kernels."""
+        """Return values of each kernel, shape (M, ...); if `summed`, their sum, (1, ...)."""
         return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
 
     def diagonal(self) -> np.ndarray:

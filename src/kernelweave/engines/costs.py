@@ -29,9 +29,10 @@ class Products:
 
 @dataclass(frozen=True)
 class EngineCosts:
-    """Costs of the operations of an engine, on which the choice of algorithms is based.
+    """Costs of the operations of an engine, from which algorithms are chosen.
 
-    `optimization.plan` chooses solvers, and `model.statistics` how contributions are summarised.
+    `optimization.plan` chooses solvers by them. `model.statistics` chooses how the contributions of
+    kernels to decision values are summarised.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class EngineCosts:
         if the kernel block of some hundred examples costs as much as a matrix-vector product with
         all examples (gapped k-mers).
     free_weights : bool
-        Whether new kernel weights cost no kernel evaluation.
+        Whether combined outputs under new weights need no kernel evaluation.
     single_precision : bool
         Whether the engine is faster in single precision.
     all_outputs : float

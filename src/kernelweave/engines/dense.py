@@ -63,9 +63,9 @@ class DenseEngine(CachedOutputs):
 
     @staticmethod
     def sums(training_set: TrainingSet) -> bool:
-        """Return whether caching the sum of several kernels pays.
+        """Return whether to use `of_sum`: whether caching the sum of the kernels saves time.
 
-        Linear kernels are excluded, since their sums need no kernel values.
+        Linear kernels are excluded, since their sums are computed without kernel values.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class DenseEngine(CachedOutputs):
         )
 
     def _products_of(self, core: _core.Engine) -> Products | None:
-        """Return the costs of products with the kernel matrix of a part of the examples."""
+        """Return the costs of matrix-vector products for the examples of `core`, a subset."""
         if not self._multiplies:
             return None
         return Products(core.keeps_products and self._has_product, self._core.products_are_fixed)
@@ -134,12 +134,12 @@ class DenseEngine(CachedOutputs):
 
     @property
     def _has_product(self) -> bool:
-        """Whether matrix-vector products with the only kernel are cheap. Builds no tables."""
+        """Whether there is one kernel with cheap matrix-vector products."""
         return self.n_kernels == 1 and self._core.has_products
 
     @cached_property
     def _product(self) -> _core.Products:
-        """Matrix-vector products with one kernel, by tables that may fill much of the cache."""
+        """The matrix of the only kernel, as tables for products that may be large."""
         product = self._core.products()
         product.weigh(np.ones(1))
         return product

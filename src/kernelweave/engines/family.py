@@ -18,7 +18,7 @@ from .base import LARGEST_BLOCK, Engine, TrainingSet
 from .costs import EngineCosts
 from .snapshot import Snapshot
 
-MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
+MANY_KERNELS = 4  # number of kernels per shared quantity from which on this engine is faster
 MANY_EXAMPLES = 1000  # examples above which a pass takes longer than tabulating a function
 MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used: 400 MB
 
@@ -57,7 +57,7 @@ class FamilyEngine(Engine):
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether the kernels are large families, on many examples.
+        """Return whether this engine suits: large families of kernels, and many examples.
 
         Parameters
         ----------
@@ -100,7 +100,8 @@ class FamilyEngine(Engine):
     def quadratic(self) -> np.ndarray:
         """Return the squared block norms s_m = alpha' K_m alpha, shape (M,).
 
-        In double precision the same pass also refreshes stale combined outputs.
+        If single precision is available but not used, the same pass also refreshes stale combined
+        outputs.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class FamilyEngine(Engine):
         return found._replace(outputs=combined)
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
-        """Return an engine for some examples; their cached rows stay cached.
+        """Return an engine for some examples, which keeps their cached kernel rows.
 
         Its weights may change only if the alphas of the other examples are 0.
         """
@@ -172,13 +173,13 @@ class FamilyEngine(Engine):
             self._combined[:], self._stale = outputs, False
 
     def _weigh(self, theta: np.ndarray) -> None:
-        """Set the weights of the combined function; mark outputs as stale if these change."""
+        """Pass the kernel weights, shape (M,), to the core; new weights make outputs stale."""
         if not np.array_equal(theta, self._theta):
             self._core.weigh(theta)
             self._theta, self._stale = theta.copy(), True
 
     def _combine(self, theta: np.ndarray) -> None:
-        """Compute the combined outputs of alpha from scratch, under the weights of the core."""
+        """Compute the combined outputs from scratch; theta are the weights set by `_weigh`."""
         support, combined = np.flatnonzero(self._alpha), self._combined
         combined.fill(0.0)
         if self._single and self._of_support is not None:

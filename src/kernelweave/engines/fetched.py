@@ -68,7 +68,7 @@ class Fetched:
         self._cached: Examples | None = None
 
     def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
-        """Return the cache for shards with some of the examples."""
+        """Return the cache for `shards`, which contain only the examples `idx`, shape (q,)."""
         smaller = Fetched(shards)
         smaller._place, smaller._cached = self._place[idx], self._cached
         return smaller

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 class KernelMatrix:
     """The weighted sum of an engine's kernels between all examples.
 
-    Inner solvers and the Hessian for weight steps use the same matrix, so the last one is cached.
+    Inner solvers and Newton steps for the weights use the same matrix, so the last one is cached.
 
     Parameters
     ----------
     engine : Engine
+        Evaluates the kernels.
     """
 
     def __init__(self, engine: Engine):
@@ -25,11 +26,12 @@ class KernelMatrix:
         self._theta, self._matrix = np.empty(0), np.empty((0, 0))
 
     def under(self, theta: np.ndarray) -> np.ndarray:
-        """Return the matrix under weights theta.
+        """Return the kernel matrix sum_m theta_m K_m.
 
         Parameters
         ----------
         theta : ndarray of shape (M,)
+            Kernel weights.
 
         Returns
         -------

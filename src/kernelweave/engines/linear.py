@@ -1,13 +1,13 @@
 """The engine for string families: linear kernels with cheap matrix-vector products.
 
-One pass over tries of all sequences computes K v for the weighted sum of the kernels; another one
+One pass over tries of all sequences computes K v for the weighted sum K of the kernels; another one
 computes v' K_m v for every kernel. The number of passes does not depend on the number of kernels.
-Only the combined outputs are cached.
+Usually only the combined outputs are cached.
 
 If every kernel needs a separate product (kernels that are normalised separately), the products of
-single kernels cost no more than their sum. If kernels share tables of words, the outputs of all of
-them take a few products. In both cases the outputs of single kernels are cached: new weights, and s
-of all kernels, then cost nothing.
+all single kernels cost no more than that of their sum. If kernels share tables of words, a few
+products compute the outputs of all kernels. In both cases the outputs of single kernels are cached.
+Combined outputs under new weights, and squared block norms, then need no kernel evaluation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .costs import EngineCosts, Products
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # largest fraction of the size of all tables for kernels with cheap products
+LITTLE = 1 / 6  # products are cheap if their tables are at most this fraction of all tables
 
 
 class LinearEngine(Engine):
@@ -39,7 +39,7 @@ class LinearEngine(Engine):
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
-        self._weighed = self._theta  # weights of the tables for products
+        self._weighed = self._theta  # weights under which the tables for products were built
         self._outputs = np.zeros((0, self.n))  # of single kernels, valid where `_known`
         self._known = np.zeros(self.n_kernels, dtype=bool)
         self._offset = False  # whether examples outside a subset contribute to the outputs
@@ -102,7 +102,7 @@ class LinearEngine(Engine):
 
     @cached_property
     def _products(self) -> _core.Products:
-        """The kernel matrices with their tables, if these fit in memory (``has_products``)."""
+        """The kernel matrices as tables for products; they exist if they fit in memory."""
         return self._core.products(keep=True)
 
     @property
@@ -128,7 +128,7 @@ class LinearEngine(Engine):
         return every[theta != 0]
 
     def _know(self, wanted: np.ndarray) -> None:
-        """Compute and cache outputs of kernels, a mask of shape (M,), unless they are cached."""
+        """Cache the outputs of the kernels that the mask `wanted`, shape (M,), selects."""
         missing = wanted & ~self._known
         if not missing.any():
             return
@@ -248,9 +248,9 @@ class LinearEngine(Engine):
 def quick_kernels(costs: np.ndarray) -> np.ndarray:
     """Return the indices of kernels with cheap products, given the costs of all, shape (M,).
 
-    Kernels of equal cost, such as those on words of one length, form a group. The result is the
-    group of largest cost whose total is at most `LITTLE` of the total of all kernels. It is empty
-    if there is none.
+    Costs are the sizes of tables. Kernels of equal cost, such as those on words of one length, form
+    a group. Of the groups whose total cost is at most `LITTLE` times that of all kernels, the
+    result is the one with the largest cost of a kernel. It is empty if there is no such group.
     """
     for cost in np.unique(costs)[::-1]:
         alike = np.flatnonzero(costs == cost)

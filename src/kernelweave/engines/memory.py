@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-LITTLE = 2**20  # bytes below which free memory is not checked: that takes as long as a small fit
+LITTLE = 2**20  # bytes below which free memory is not checked; a check takes as long as a small fit
 # For each version of Linux control groups: the files with the memory limit and the memory in use,
 # and the field of memory.stat with the page cache that can be reclaimed.
 CONTROLS = {
@@ -36,7 +36,7 @@ def free_memory(root: Path = Path("/")) -> float:
     Parameters
     ----------
     root : Path
-        The directory with ``proc`` and ``sys``.
+        The directory that contains ``proc`` and ``sys``.
 
     Returns
     -------

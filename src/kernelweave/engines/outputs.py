@@ -12,7 +12,7 @@ from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 
 MATRIX = 5000  # examples up to which a kernel matrix is evaluated for all outputs at once: 200 MB
-ROWS = 2  # number of rows needed, in units of n, above which evaluating the matrix is faster
+ROWS = 2  # number of nonzero alphas, in units of n, above which evaluating the matrix is faster
 
 
 class OutputsEngine(CachedOutputs):
@@ -30,7 +30,9 @@ class OutputsEngine(CachedOutputs):
 
     Attributes
     ----------
-    of_one, n_outputs : Engine and int, as above
+    of_one : Engine
+        The engine of the examples, as passed.
+    n_outputs : int
     """
 
     def __init__(self, engine: Engine, n_outputs: int):
@@ -89,7 +91,7 @@ class OutputsEngine(CachedOutputs):
         return smaller
 
     def _of(self, output: int) -> np.ndarray:
-        """Return the outputs g[m, i] of one decision function, shape (M, n), a view."""
+        """Return g[m, i] of one decision function, shape (M, n), as a view of all values."""
         return self._values[:, output * self.of_one.n : (output + 1) * self.of_one.n]
 
     def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:

@@ -1,4 +1,4 @@
-"""The engine of a quadratic model of the dual: one kernel matrix, approximated cheaply."""
+"""The engine of a quadratic model of the dual objective, with an approximate kernel matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .surrogate import SurrogateMatrix
 
 
 class QuadraticModelEngine(CachedOutputs):
-    """Approximate outputs F + K (alpha - alpha_0) of one kernel, without evaluating it.
+    """Engine with approximate outputs F + K (alpha - alpha_0) of one kernel, not evaluated.
 
     Parameters
     ----------

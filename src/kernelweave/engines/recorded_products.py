@@ -1,13 +1,13 @@
 """Recorded matrix-vector products: a model of the kernel matrix.
 
 A matrix K that has been multiplied with some vectors is known on their span. With an orthonormal
-basis Q of that space, and a number sigma for all other directions, the model is
+basis Q of that space (as columns), and a number sigma for all other directions, the model is
 
     sigma I + L (Q' L)^+ L',    L = K Q - sigma Q,
 
-the Nystroem approximation of K - sigma I. sigma is the smallest eigenvalue of Q' K Q, so that the
-model is positive definite. On the span of Q the model agrees with K, except in the direction of
-that eigenvalue.
+whose second term is the Nystroem approximation of K - sigma I. sigma is the smallest eigenvalue of
+Q' K Q, so that the model is positive definite. On the span of Q the model agrees with K, except in
+the direction of that eigenvalue.
 
 If some of the kernels have cheap products, these predict the rest of K better than sigma I does
 (`surrogate`).
@@ -33,28 +33,28 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class LowRankModel:
-    """sigma I + U' U, with U of shape (r, n)."""
+    """The model sigma I + U' U of a kernel matrix, with U of shape (r, n)."""
 
     sigma: float
     U: np.ndarray
 
     def __matmul__(self, v: np.ndarray) -> np.ndarray:
-        """Return its product with a vector, shape (n,)."""
+        """Return the product of the model with a vector v, shape (n,)."""
         return self.sigma * v + (self.U @ v) @ self.U
 
 
 class RecordedProducts:
     """Orthonormal vectors and their products with kernel matrices.
 
-    Products with a weighted sum of kernels stay recorded when the weights change: for small
-    changes they are good approximations.
+    Products with a weighted sum of kernels stay recorded when the weights change. After small
+    changes they approximate the products with the new sum.
 
     Parameters
     ----------
     quick : LinearEngine, optional
         An engine of the kernels with cheap products.
-    slow : ndarray of shape (M,), optional
-        Which kernels have expensive products; all of them by default.
+    slow : ndarray of bool, shape (M,), optional
+        Mask of the kernels with expensive products; all of them by default.
     """
 
     def __init__(self, quick: LinearEngine | None = None, slow: np.ndarray | None = None) -> None:
@@ -73,15 +73,15 @@ class RecordedProducts:
         """Drop all recorded products."""
         self._basis: list[np.ndarray] = []  # shape (n,) each
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
-        self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
-        self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
-        self._quick_products: list[np.ndarray] = []  # of the first vectors
+        self._kernels: np.ndarray | None = None  # the k kernels of `_products`; None: a sum
+        self._weights: list[np.ndarray] = []  # kernel weights at the time, shape (M,) each
+        self._quick_products: list[np.ndarray] = []  # of the first vectors with `quick`
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
-        """Record the product of a vector, shape (n,), with kernels under weights, shape (M,).
+        """Record the product of a vector `move`, shape (n,), with the kernel matrices.
 
-        `product` is that with the weighted sum, shape (n,), or with each kernel of nonzero weight,
-        shape (k, n).
+        `product` is the product with the sum of kernels under `weights`, shape (n,), or with each
+        of the k kernels of nonzero weight, shape (k, n). `weights` has shape (M,).
         """
         kernels = np.flatnonzero(weights) if product.ndim == 2 else None
         self._restrict(kernels)
@@ -100,7 +100,10 @@ class RecordedProducts:
         del self._basis[:-most], self._products[:-most], self._weights[:-most]
 
     def _restrict(self, kernels: np.ndarray | None) -> None:
-        """Keep products of some kernels, shape (k,), or of a sum; drop all if some are missing."""
+        """Drop recorded products of kernels other than `kernels`, k indices (None: a sum).
+
+        If products of one of these kernels are not recorded, all recorded products are dropped.
+        """
         if kernels is None or self._kernels is None or not np.isin(kernels, self._kernels).all():
             if self._kernels is not None or kernels is not None:
                 self.forget()
@@ -110,14 +113,17 @@ class RecordedProducts:
         self._kernels = kernels
 
     def covers(self, weights: np.ndarray) -> bool:
-        """Return whether products with every kernel of nonzero weight, (M,), are recorded."""
+        """Return whether products are recorded for every kernel of nonzero weight.
+
+        Recorded products with a sum of kernels, under any weights, count as well.
+        """
         kernels = self._kernels
         return bool(self._basis) and (
             kernels is None or bool(np.isin(np.flatnonzero(weights), kernels).all())
         )
 
     def matches(self, weights: np.ndarray) -> bool:
-        """Return whether products with exactly this weighted sum are recorded."""
+        """Return whether the recorded products give those with this weighted sum exactly."""
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
         return same and self.covers(weights)
 

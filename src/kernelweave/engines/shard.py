@@ -1,8 +1,8 @@
 """A shard: a part of the training examples.
 
 A shard returns its examples, and evaluates kernel expansions, sum_j alpha_j k_m(x_j, .), at its
-examples. Its methods have no side effects. If a shard is lost, it can be loaded again anywhere and
-the call repeated, with the same result.
+examples. Its methods have no side effects. If a shard is lost, it can be loaded again on any
+machine and the call repeated, with the same result.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class VaryingKernels:
 
     @cached_property
     def listing(self) -> Listing:
-        """The expressions of the M kernels."""
+        """The expressions of the M kernels: instructions of the core that evaluate them."""
         every, chosen = self.compiled.listing, self.compiled.varying
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
@@ -109,6 +109,7 @@ class Shard:
         Parameters
         ----------
         expansion : Expansion
+            Examples x_j and their alphas.
         theta : ndarray of shape (M,)
             Kernel weights.
         single : bool
@@ -136,14 +137,15 @@ class Shard:
     def block_norms(self, expansion: Expansion, slices: Sequence[tuple[int, int]]) -> np.ndarray:
         """Return the contribution of some rows of K_m to alpha' K_m alpha, shape (M,).
 
-        The examples of the shard are not used: shards only divide the work.
+        K_m is the matrix between the examples of the expansion. The examples of this shard are not
+        used: shards only divide the work.
 
         Parameters
         ----------
         expansion : Expansion
             All examples with alpha != 0.
         slices : sequence of (first, last)
-            Rows of the kernel matrices. Those of all shards together are all rows.
+            Ranges of rows, without `last`. Over all shards, they contain every row once.
         """
         with single_threaded_blas():
             if self.kernels.family:
@@ -181,7 +183,7 @@ class Shard:
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_single_precision
 
     def _engine(self, expansion: Expansion) -> FamilyEngine:
-        """Return an engine for the examples of an expansion, followed by those of the shard."""
+        """Return an engine for the examples of an expansion, then those of the shard (alpha 0)."""
         both = joined([self.kernels.encoded(expansion.examples), self._own])
         engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
         engine.move_to(np.concatenate([expansion.alpha, np.zeros(self.n)]))
@@ -195,7 +197,7 @@ class Shard:
 
 
 def _arrays(table: object) -> Iterator[np.ndarray]:
-    """Yield the arrays of a table."""
+    """Yield the NumPy arrays that a table consists of."""
     for value in vars(table).values():
         if isinstance(value, np.ndarray):
             yield value

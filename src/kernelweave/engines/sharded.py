@@ -1,9 +1,9 @@
 """The engine for examples in shards: examples are remote, alpha and combined outputs are local.
 
-In each iteration the examples whose alphas have changed are sent to every shard, which returns the
-change of the combined outputs (Sonnenburg et al. 2006, algorithm 4). The examples of working sets
-are fetched once and cached, and local engines evaluate kernels between them. Small subsets of the
-examples are fetched as a whole, and get a local engine.
+In each iteration the examples whose alphas have changed are sent to every shard. Each shard returns
+the change of its combined outputs (Sonnenburg et al. 2006, algorithm 4). The examples of working
+sets are fetched once and cached, and local engines evaluate kernels between them. Small subsets of
+the examples are fetched as a whole, and get a local engine.
 
 Shards have no state. The state of a fit is alpha, the combined outputs and the fetched examples,
 which are all local, so that lost shards can be replaced.
@@ -28,7 +28,7 @@ from .snapshot import Snapshot
 
 MOST_LOCAL = 100_000  # largest subset of the examples that is fetched as a whole,
 LIGHT_FACTOR = 10  # multiplied by this if examples are light (`LocalEngines`)
-MANY_SUPPORT_VECTORS = 20_000  # from which on shards compute the squared block norms together
+MANY_SUPPORT_VECTORS = 20_000  # number above which all shards compute the squared block norms
 
 
 class ShardedEngine(Engine):
@@ -101,8 +101,8 @@ class ShardedEngine(Engine):
     def _remote_quadratic(self, support: np.ndarray) -> np.ndarray:
         """Return the squared block norms, shape (M,), as a sum over shards.
 
-        Row i is evaluated from the diagonal on. Each shard gets a long and a short range of rows,
-        so that all have the same work.
+        Kernel matrices are symmetric, so that row i is evaluated from column i on. Each shard gets
+        a range of long and one of short rows, so that all have the same work.
         """
         count = len(self._shards.sizes)
         ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()

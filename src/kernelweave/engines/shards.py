@@ -45,7 +45,7 @@ class Shards(Protocol):
         """
 
     def parts(self, each: Sequence[np.ndarray]) -> Shards:
-        """Return shards with some of the examples of each, without those that become empty.
+        """Return shards with only some of the examples; shards left without examples are dropped.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Shards(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalShards:
-    """Shards in this process."""
+    """Shards in this process, called one after the other."""
 
     shards: Sequence[Shard]
 

@@ -13,11 +13,12 @@ class Snapshot(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-    outputs : ndarray of shape (M, n), of shape (n,) if outputs are combined, or None
+    outputs : ndarray of shape (M, n) or (n,), or None
+        Outputs of each kernel, (M, n), or combined outputs, (n,); None if they were out of date.
     theta : ndarray of shape (M,) or None
-        Weights under which outputs are combined.
+        Kernel weights of combined outputs.
     origin : ndarray of shape (n,) or None
-        See `Engine.origin`.
+        Outputs at which the gradient of the risk is -alpha, if known (`Engine.origin`).
     """
 
     alpha: np.ndarray

@@ -50,11 +50,11 @@ class StackedEngine(CachedOutputs):
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether this engine suits: several kernels whose values fit in the cache.
+        """Return whether this engine suits: all kernel values fit in the cache and are worth it.
 
-        Linear kernels on vectors are excluded, since their sums need no kernel values. For few
-        sequences a single kernel suffices, since computing its values takes longer than reading
-        them from memory.
+        For vectors there must be several kernels. Linear ones are excluded, since their sums need
+        no kernel values. For at most `MOST_SEQUENCES` sequences one kernel suffices, since
+        computing its values takes longer than reading them from memory.
 
         Parameters
         ----------

@@ -1,8 +1,9 @@
 """The engine for very many kernels: they are evaluated block by block.
 
-The outputs of M kernels take 8 M n bytes. Solvers with sparse weights need the outputs of a few
-kernels (`of_kernels`). For all other kernels they occasionally need the squared block norms alpha'
-K_m alpha. These are computed block by block, so that no array of size M n is allocated.
+The outputs of M kernels for n examples take 8 M n bytes. Solvers with sparse weights need the
+outputs of a few kernels only (`of_kernels`). Occasionally they need the squared block norms
+alpha' K_m alpha of all kernels. These are computed for blocks of kernels, so that no array of size
+M n is allocated.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class StreamedEngine(Engine):
         Parameters
         ----------
         examples : ndarray of shape (q,)
+            Indices of the examples.
 
         Returns
         -------

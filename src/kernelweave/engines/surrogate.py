@@ -1,12 +1,13 @@
 """A surrogate of a kernel matrix: cheap kernels, corrected by recorded products.
 
-Kernels of a family are similar: those on short words, whose tables are small, predict those on long
-words. K is approximated by B = sum_m c_m K_m + sigma I over the cheap kernels, where c >= 0 and
-sigma >= 0 fit the recorded products K Q. Then the BFGS formula corrects B on the span of Q,
+Kernels of a family are similar: string kernels on short words, whose tables are small, predict
+those on long words. K is approximated by B = sum_m c_m K_m + sigma I over the cheap kernels, where
+c >= 0 and sigma >= 0 fit the recorded products K Q with a matrix Q of orthonormal columns. Then the
+BFGS formula corrects B on the span of Q,
 
     B - B Q (Q' B Q)^+ Q' B + K Q (Q' K Q)^+ Q' K,
 
-which is positive semidefinite and agrees with K there.
+which is positive semidefinite and agrees with K there. (^+ denotes the pseudoinverse.)
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class SurrogateMatrix:
     quick : MatVec
         The engine of the k kernels K_m with cheap products.
     factors : ndarray of shape (k,)
+        Their coefficients c_m.
     sigma : float
+        Coefficient of the identity.
     removed, added : ndarray of shape (r, n), or None
         R and A of the BFGS formula; None if no products are recorded.
     """
@@ -78,7 +81,7 @@ class SurrogateMatrix:
         return cls(quick, factors, sigma, _root(Q, BQ), _root(Q, KQ))
 
     def __matmul__(self, v: np.ndarray) -> np.ndarray:
-        """Return its product with a vector, shape (n,)."""
+        """Return the product of the surrogate with a vector v, shape (n,)."""
         product: np.ndarray = self.quick.matvec(v, self.factors) + self.sigma * v
         if self.removed is not None and self.added is not None:
             product += (self.added @ v) @ self.added - (self.removed @ v) @ self.removed
