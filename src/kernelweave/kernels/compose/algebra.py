@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Pair(Kernel):
-    """Two kernels or families that are combined member by member.
+    """The base class of sums and products of two kernels, or of the members of two families.
 
     Parameters
     ----------
@@ -155,7 +155,10 @@ class Product(Pair):
 
 @dataclass(frozen=True)
 class Multiple(TransformedKernel):
-    """A kernel or family times positive numbers, which change neither filling nor centring."""
+    """A kernel or family times positive numbers.
+
+    `filled` and `centred` apply to the kernel inside, since they commute with such factors.
+    """
 
     def filled(self, present: Reader) -> Kernel | None:
         inner = self.kernel.filled(present)
@@ -174,7 +177,9 @@ class Scaled(Multiple):
     Parameters
     ----------
     kernel : Kernel
+        The kernel or family that is multiplied.
     factor : float > 0
+        The number.
 
     Examples
     --------
@@ -212,6 +217,7 @@ class Named(TransformedKernel):
     Parameters
     ----------
     kernel : Kernel
+        The kernel without the name.
     name : str
         Name of the kernel, or prefix of the names of a family.
     """
@@ -247,7 +253,7 @@ class Named(TransformedKernel):
 
 
 def _factors(kernel: Kernel) -> Sequence[str]:
-    """Return the labels of a kernel as factors of a product: sums are in parentheses."""
+    """Return the names of a kernel as factors of a product, with sums in parentheses."""
     return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
 
 

@@ -26,12 +26,13 @@ class Exponential(TransformedKernel):
     kernel : Kernel
         A kernel or family. Precomputed matrices must have a unit diagonal.
     gamma : float > 0, or a sequence of them
-        A sequence makes a family, from a single kernel or from a family of the same size.
+        A sequence makes a family: one kernel for each value, or, if `kernel` is a family of the
+        same size, value i for its member i.
 
     Raises
     ------
     ValueError
-        If `gamma` is not positive, or if the sizes differ.
+        If `gamma` is not positive, or its length differs from the size of the family.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A single kernel selected from several."""
+"""A single kernel selected by its position from several."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class Member(Unresolved):
     Parameters
     ----------
     kernels : Kernel, sequence or dict of kernels, or None for the default kernels
+        All kernels; the members of families count one by one.
     index : int
-        Position from 0 to M - 1.
+        Position of the selected kernel, from 0 to M - 1.
     """
 
     kernels: Parameter

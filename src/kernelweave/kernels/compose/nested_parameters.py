@@ -15,7 +15,7 @@ DETERMINED = ("vocabulary", "length", "negative", "reference")  # fields that `r
 
 
 class Nested:
-    """A frozen dataclass whose fields, also of nested kernels, are parameters by name."""
+    """A frozen dataclass with scikit-learn's ``get_params`` and ``set_params`` for its fields."""
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the parameters by name.
@@ -48,7 +48,7 @@ class Nested:
         Raises
         ------
         ValueError
-            If the kernel does not have a parameter.
+            If the kernel has no parameter of a given name.
         """
         own = self.get_params(deep=False)
         changed = with_params(own, params, type(self).__name__)
@@ -62,7 +62,7 @@ class Nested:
 
 
 def by_name(kernels: object) -> dict[str, object]:
-    """Return several kernels by the names of their parameters: dict keys, or positions."""
+    """Return the kernels of a collection by the names that parameters use: keys or positions."""
     if isinstance(kernels, Mapping):
         return {str(key): kernel for key, kernel in kernels.items()}
     if isinstance(kernels, list | tuple):
@@ -71,7 +71,7 @@ def by_name(kernels: object) -> dict[str, object]:
 
 
 def nested_params(params: dict[str, object]) -> dict[str, object]:
-    """Return the parameters of all kernels among the values, such as ``kernels__0__gamma``."""
+    """Return the parameters of all kernels in `params`, by names such as ``kernels__0__gamma``."""
     found: dict[str, object] = {}
     for name, value in params.items():
         if isinstance(value, Nested):
@@ -86,19 +86,21 @@ def nested_params(params: dict[str, object]) -> dict[str, object]:
 def with_params(
     values: dict[str, object], params: dict[str, object], owner: str
 ) -> dict[str, object]:
-    """Return a copy of `values` in which some values, or parameters of them, are replaced.
+    """Return a copy of `values` in which some values, or parameters of kernels, are replaced.
 
     Parameters
     ----------
     values : dict from names to values
+        All parameters of an object.
     params : dict from names, such as ``kernels__0__gamma``, to new values
+        The parameters to replace.
     owner : str
         Name of the object that has the values, for the error message.
 
     Raises
     ------
     ValueError
-        If a name is unknown: of a value, or of a parameter of a value.
+        If a parameter does not exist.
     """
     changed = dict(values)
     for name, value in sorted(params.items(), key=lambda one: one[0].count("__")):

@@ -41,11 +41,12 @@ def per_feature(kernel: Kernel) -> Kernel:
 @registered("PerFeature")
 @dataclass(frozen=True)
 class PerFeature(Unresolved):
-    """A kernel that `resolve` repeats on each column.
+    """A family that `resolve` makes by applying a kernel to each of its columns separately.
 
     Parameters
     ----------
     kernel : Kernel
+        The kernel or family to apply.
     """
 
     kernel: Kernel
@@ -76,6 +77,7 @@ class Stack(Kernel):
     Parameters
     ----------
     kernels : tuple of Kernel
+        Their members, in this order, are the members of the result.
     """
 
     kernels: tuple[Kernel, ...]

@@ -40,7 +40,10 @@ from kernelweave.model.files.registry import registered
 @registered("Absent")
 @dataclass(frozen=True)
 class Absent(FromMean):
-    """A kernel with absent examples placed at the mean of the present training examples."""
+    """A kernel with absent examples placed at the mean of the present training examples.
+
+    The parameters are those of the base class `FromMean`, whose means are over present examples.
+    """
 
     instruction = "absent"
 
@@ -57,21 +60,21 @@ class Absent(FromMean):
 @registered("Presence")
 @dataclass(frozen=True)
 class Presence:
-    """The fraction of all views that an example has.
+    """Computes the fraction of all views that an example has.
 
-    All views have the same share, which the kernels of a view divide equally.
+    All views have the same share of the total 1. The kernels of a view divide its share equally.
 
     Attributes
     ----------
     parts : tuple of (share, columns)
-        The total share of the kernels that read some columns. The shares sum to 1.
+        The total share of the kernels that read the same columns. The shares sum to 1.
     """
 
     parts: tuple[tuple[float, tuple[Columns, ...]], ...]
 
     @classmethod
     def of(cls, compiled: CompiledKernels) -> Presence:
-        """Return the presence for the views of some kernels."""
+        """Return the shares of the views that kernels read."""
         parts: Counter[tuple[Columns, ...]] = Counter()
         shares = iter(shares_of_views(compiled.views).tolist())
         for kernel in compiled.kernels:
@@ -81,11 +84,11 @@ class Presence:
 
     @property
     def most(self) -> float:
-        """Largest value of `factors`: for examples with the view of the smallest share only."""
+        """Upper bound of `factors`: its value for an example with only the smallest share."""
         return 1.0 / min(share for share, _ in self.parts)
 
     def factors(self, reading: Reader) -> np.ndarray:
-        """Return 1 / (fraction of the views that an example has), 0 if it has none, shape (n,)."""
+        """Return 1 / (fraction of the views that an example has), or 0 without views, (n,)."""
         fractions = np.zeros(reading.n)
         for share, columns in self.parts:
             absent = absent_in(columns, reading)
@@ -96,14 +99,14 @@ class Presence:
 @registered("Extrapolated")
 @dataclass(frozen=True)
 class Extrapolated(TransformedKernel):
-    """A kernel set to 0 for absent examples, and scaled up if other views are absent.
+    """A kernel that is 0 for absent examples, and scaled up for examples without some other views.
 
     Attributes
     ----------
     kernel : Kernel
         Centred on the present training examples; its values for absent examples are not used.
     presence : Presence
-        The views of all kernels of the model.
+        Computes the scaling factor of each example, from the views of all kernels of the model.
     """
 
     presence: Presence
@@ -122,7 +125,7 @@ class Extrapolated(TransformedKernel):
 
 
 def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
-    """Return the share of each kernel, shape (M,), if all views have equal shares."""
+    """Return the share of each kernel, shape (M,): equal for all views, and within each view."""
     members = Counter(views)
     return np.array([1.0 / (len(members) * members[view]) for view in views])
 
@@ -149,7 +152,7 @@ def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernel
 
 
 def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
-    """Yield the kernels of a list; the family that `extrapolated` makes of them is split again."""
+    """Yield the kernels of a model one by one, also if `extrapolated` has made them one family."""
     for kernel in compiled.kernels:
         if isinstance(kernel, Extrapolated) and isinstance(kernel.kernel, Stack):
             yield from (replace(kernel, kernel=part) for part in kernel.kernel.kernels)
@@ -158,7 +161,7 @@ def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
 
 
 def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
-    """Return kernels with absent examples at the mean of the present ones; not centred."""
+    """Return uncentred kernels with absent examples at the mean of the present ones."""
     return CompiledKernels(tuple(completed(one, training, training) for one in compiled.kernels))
 
 
@@ -180,9 +183,9 @@ def at_mean(kernel: Kernel, present: Subset) -> Kernel:
 
 
 def _from_mean(kind: type[FromMean], kernel: Kernel, present: Subset) -> FromMean:
-    """Return a kernel that stores the mean of the present examples.
+    """Return a kernel of class `kind` that stores the mean of the present examples.
 
-    Its row means are cached in the training examples, where `slot_vectors` finds them.
+    Its row means are cached in ``present.reading.vectors``, where `slot_vectors` finds them.
     """
     found = kind.of(kernel, present)
     vectors = np.zeros((kernel.n_kernels, present.reading.n))
@@ -209,7 +212,7 @@ def independent_parts(kernel: Kernel) -> Iterator[Kernel]:
 
 
 def with_each_part(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
-    """Return a kernel whose `independent_parts` are replaced by the results of a function."""
+    """Return a kernel with each of its `independent_parts` replaced by ``change(part)``."""
     if isinstance(kernel, Stack):
         parts = tuple(with_each_part(part, change) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
@@ -225,7 +228,7 @@ def columns_read(kernel: Kernel) -> tuple[Columns, ...]:
 
 
 def absent_in(columns: tuple[Columns, ...], reading: Reader) -> np.ndarray | None:
-    """Return a mask of the examples that are absent in some of the columns, (n,); None if none."""
+    """Return a mask of the examples without values in one of several `Columns`; None if none."""
     found = [absent for one in columns if (absent := reading.absent(one)) is not None]
     return np.logical_or.reduce(found) if found else None
 
@@ -236,7 +239,7 @@ def absent_of_one(kernel: Kernel, reading: Reader) -> np.ndarray | None:
 
 
 def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
-    """Return masks of the examples for which each member of a kernel is absent, shape (M, n)."""
+    """Return a mask for each member of a kernel: examples for which it is absent, shape (M, n)."""
     rows = []
     for one in independent_parts(kernel):
         absent = absent_of_one(one, reading)
@@ -246,7 +249,7 @@ def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
 
 
 def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | None:
-    """Return masks of the examples for which M kernels are absent, shape (M, n); None if none.
+    """Return a mask for each of M kernels: examples for which it is absent, (M, n); None if none.
 
     Raises
     ------
@@ -269,11 +272,12 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
 
 
 def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield each combination of absent kernels, (M,), and the positions of its examples.
+    """Yield each set of absent kernels that occurs, (M,), and the positions of its examples.
 
     Parameters
     ----------
     absent : boolean array of shape (M, n)
+        Whether each kernel is absent for each example.
     """
     found, which = np.unique(absent, axis=1, return_inverse=True)
     for number, missing in enumerate(found.T):

@@ -41,7 +41,7 @@ class Columns:
     chosen : tuple of int, or None
         Positions of the columns; None for all.
     names : tuple of str, or None
-        Names of the columns if the training data are a data frame.
+        Names of these columns if the training data are a data frame.
     view : str or None
         The view that has the columns if the training data are `Views`.
     """
@@ -51,7 +51,7 @@ class Columns:
     names: tuple[str, ...] | None = None
     view: str | None = None
 
-    # Whether missing values are imputed: then examples can be absent in views only.
+    # Whether missing values are imputed: then an example can be absent only from a view of `Views`.
     imputes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -71,12 +71,12 @@ class Columns:
 
     @property
     def indices(self) -> Sequence[int]:
-        """Positions of the columns."""
+        """Positions of the columns in the training data."""
         return self.chosen or range(self.width)
 
     @property
     def label(self) -> str:
-        """The columns in the name of a kernel; empty if they are all columns of X."""
+        """The text for the columns in the name of a kernel; empty if they are all columns of X."""
         if self.chosen is None:
             return self.view or ""
         return f"{self.view}: {self._listed}" if self.view else self._listed
@@ -89,12 +89,12 @@ class Columns:
         return ", ".join(few) if self.names else f"column{'s' * (len(few) > 1)} {', '.join(few)}"
 
     def label_of(self, position: int) -> str:
-        """Return the name of one of the columns in messages."""
+        """Return the name that messages use for the column at a position among the chosen ones."""
         which = repr(self.names[position] if self.names else self.indices[position])
         return f"{which} of view {self.view!r}" if self.view else which
 
     def part(self, X: Tabular) -> Tabular | None:
-        """Return the table that has the columns: X, or a view of X, which may be None."""
+        """Return the table that has the columns: X, or a view of X (None if X lacks the view)."""
         if self.view is None:
             if isinstance(X, Views):
                 raise ValueError(
@@ -112,7 +112,7 @@ class Columns:
 
     @property
     def always_present(self) -> bool:
-        """Whether examples are never absent, because missing vectors are imputed."""
+        """Whether no example is absent, because rows without values are replaced by a vector."""
         return False
 
     def absent(self, X: Tabular) -> np.ndarray | None:
@@ -129,8 +129,8 @@ class Columns:
 
         Returns
         -------
-        table : rows of X, or of the view; None if there are none
-        rows : array of their positions; None if they are all
+        table : rows of X, or of the view, with a value; None if there are none
+        rows : array of the positions of these rows; None if all rows have a value
         """
         absent = self.absent(X)
         if absent is None:
@@ -139,7 +139,7 @@ class Columns:
         return (taken(self.part(X), rows) if rows.size else None), rows
 
     def present_part(self, X: Tabular) -> Tabular:
-        """Return the training examples that have a value in some column.
+        """Return the rows of training data X, or of the view, that have a value in some column.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Columns:
         return part
 
     def locate(self, X: Tabular) -> list[int]:
-        """Return the positions of the columns in X (or a view).
+        """Return the positions of the columns in a table X (new data, or a view of them).
 
         Raises
         ------
@@ -190,7 +190,7 @@ class Columns:
         return texts
 
     def _texts(self, part: Tabular, rows: np.ndarray | None) -> list[str]:
-        """Return the texts of some rows of X; `rows` are their positions, None if all."""
+        """Return the text of each row of `part`, whose rows have the positions `rows` in X."""
         columns = []
         for position, index in enumerate(self.locate(part)):
             label = self.label_of(position)
@@ -204,7 +204,7 @@ class Columns:
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
     def strings(self, part: Tabular) -> object:
-        """Return the strings in the single column of X (or a view)."""
+        """Return the single chosen column of `part`, which contains strings."""
         (index,) = self.locate(part)
         return column(part, index)
 
@@ -221,7 +221,7 @@ class ReadsColumns(Protocol):
 
     @property
     def columns(self) -> object:
-        """A selection of columns, or `Columns` after `resolve`."""
+        """A value of ``columns=``, or `Columns` after `resolve`."""
 
 
 def found(kernel: ReadsColumns, kind: type[Found]) -> Found:
@@ -235,7 +235,7 @@ def found(kernel: ReadsColumns, kind: type[Found]) -> Found:
 
 
 def choose(selection: object, X: Data, name: str | None = None) -> Columns:
-    """Return the columns of X that a selection refers to; `Columns` are returned unchanged.
+    """Return the columns of X that a value of ``columns=`` selects; `Columns` stay unchanged.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[
 
 
 def _slice_of_positions(selection: slice, names: Sequence[str] | None) -> slice:
-    """Return a slice of positions for a slice of names, which includes its end as in pandas."""
+    """Return a slice of positions; a slice of names includes its end, as in pandas."""
     start, stop = selection.start, selection.stop
     if isinstance(start, str):
         start = _position(start, 0, names)

@@ -1,8 +1,8 @@
 """Encode columns as numeric vectors.
 
 Numeric columns are unchanged. Columns of categories (strings, booleans, categorical columns and
-mixed objects of a data frame) are one-hot encoded with the categories of the training data. Other
-categories are encoded as zeros.
+mixed objects of a data frame) are one-hot encoded with the categories of the training data. New
+categories of other data are encoded as zeros.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ IMPUTE = (
     "; impute missing values, for example with sklearn.impute.SimpleImputer (only rows without any "
     "value are accepted, as absent examples)"
 )
-# Ratio of the squared mean to the variance of a column from which on the column is centred: two
-# decimal digits of a squared distance would be lost otherwise.
+# A column is centred if its squared mean exceeds this multiple of its variance. Squared distances
+# would otherwise lose two decimal digits or more.
 SHIFT_RATIO = 100.0
 
 
@@ -50,9 +50,9 @@ class Encoded(Columns):
         For each column None (numeric) or the categories of the training data; empty if all columns
         are numeric.
     offsets : tuple of floats
-        Subtracted from each numeric column; empty for no offsets.
+        Number that is subtracted from each column; empty for no offsets.
     fill : tuple of n_features floats
-        Vector of examples whose columns are all missing; empty if such examples are absent.
+        Vector that represents examples whose columns are all missing; empty if there is none.
     """
 
     categories: tuple[tuple[Any, ...] | None, ...] = ()
@@ -81,11 +81,11 @@ class Encoded(Columns):
         return sum(1 if found is None else len(found) for found in self.categories)
 
     def shifted(self, X: Tabular) -> Encoded:
-        """Return the columns with offsets that centre those with a large mean in X.
+        """Return the same columns, with offsets that centre those with a large mean in X.
 
-        This is for kernels of distances. The core computes ||x||^2 + ||y||^2 - 2 x . y, which loses
-        precision if the norms are much larger than the distance. Columns with a small mean are not
-        shifted, so that zeros stay zeros.
+        This makes squared distances more accurate: the core computes ||x||^2 + ||y||^2 - 2 x . y,
+        which loses precision if the norms are much larger than the distance. Columns with a small
+        mean are not shifted, so that zeros stay zeros.
 
         Parameters
         ----------
@@ -178,7 +178,10 @@ class Encoded(Columns):
             raise ValueError(f"X: {error} in column {self.label_of(position)}") from error
 
     def _refuse_infinite(self, values: np.ndarray, positions: np.ndarray) -> None:
-        """Raise ValueError if a value is not finite; `positions` broadcasts to their columns."""
+        """Raise ValueError if a value is not finite.
+
+        `positions` broadcasts to the shape of `values` and gives the column of each value.
+        """
         bad = ~np.isfinite(values)
         if bad.any():
             what = "NaN" if np.isnan(values).any() else "infinity"
@@ -186,11 +189,11 @@ class Encoded(Columns):
             raise ValueError(f"{where}{IMPUTE if what == 'NaN' else ''}")
 
     def _first_label(self, bad: np.ndarray, positions: np.ndarray) -> str:
-        """Return the name of the first column with a bad value; see `_refuse_infinite`."""
+        """Return the name of the first column where `bad` is True; see `_refuse_infinite`."""
         return self.label_of(int(np.broadcast_to(positions, bad.shape)[bad][0]))
 
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the encoded vectors of the n examples of X as a table."""
+        """Return the encoded vectors of X as a table that the compiled core reads."""
         return vector_table(self.values(X))
 
     @property
@@ -199,7 +202,7 @@ class Encoded(Columns):
 
 
 def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
-    """Return the columns of X that a selection refers to, with the categories in X.
+    """Return the columns of X that a value of ``columns=`` selects, with the categories in X.
 
     Parameters
     ----------
@@ -254,7 +257,7 @@ def _represents_number(text: str) -> bool:
 
 
 def one_hot(values: list[object], categories: tuple[object, ...]) -> sp.csr_array:
-    """Return the one-hot encoding, shape (n, categories); zeros for values of no category."""
+    """Return the one-hot encoding, shape (n, n_categories); other values have rows of zeros."""
     code = {category: index for index, category in enumerate(categories)}
     known = [(row, code[value]) for row, value in enumerate(values) if value in code]
     rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T
@@ -277,7 +280,7 @@ def _spread(
 
 
 def _offsets(values: np.ndarray) -> np.ndarray:
-    """Return the mean of each column with a large mean, and 0 for others; axis 0 is examples."""
+    """Return the mean over axis 0 of columns with a large mean, and 0 for other columns."""
     with np.errstate(over="ignore", invalid="ignore"):  # columns that overflow are not shifted
         means = values.mean(axis=0)
         variances = np.einsum("i...,i...->...", values, values) / len(values) - means**2

@@ -59,7 +59,7 @@ def as_input(X: Any) -> Tabular:
 
 
 def unpacked(X: Data) -> Any:
-    """Return dicts and data frames with MultiIndex columns as `Views`, and masked values as NaN."""
+    """Return X with dicts and MultiIndex columns as `Views`, and masked values as NaN."""
     if type(X) is np.ndarray:
         return X
     if isinstance(X, dict) and not sp.issparse(X):  # SciPy's dok_matrix is a dict
@@ -77,7 +77,7 @@ def _as_array(X: Data) -> np.ndarray:
 
 
 def as_view(table: Any) -> Any:
-    """Return a view as a valid table (`as_input`); a 1-D array becomes one column."""
+    """Return a table of `Views` as `as_input` returns it; a 1-D array becomes one column."""
     if isinstance(table, list | tuple):
         table = np.array(table, dtype=object if _contains_texts(table) else None)
     if len(table.shape) == 1:

@@ -16,11 +16,12 @@ from ..vector.identity import IdTable
 
 
 def joined(parts: Sequence[Examples]) -> Examples:
-    """Return the concatenation of examples that were read by the same kernels.
+    """Return the concatenation of parts of a data set, all read by the same kernels.
 
     Parameters
     ----------
     parts : sequence of Examples
+        The parts, in order.
 
     Returns
     -------
@@ -54,7 +55,7 @@ def _joined_tables(tables: Sequence[object]) -> Table:
 
 
 def _dense(tables: Sequence[Any]) -> Dense:
-    """Return the concatenation of dense, or dense and sparse, vectors."""
+    """Return one dense table; tables of sparse vectors are converted."""
     values = [one.values if isinstance(one, Dense) else one.to_csr().toarray() for one in tables]
     return Dense(np.concatenate(values))
 

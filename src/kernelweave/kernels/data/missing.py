@@ -1,4 +1,4 @@
-"""A kernel of indicators of missing values, and columns of texts with missing values."""
+"""A kernel that counts values missing in both examples, and texts with missing values."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Missing(TableKernel):
 @registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
-    """Columns encoded as indicators of missing values, which are defined for all examples."""
+    """Columns encoded as indicators of missing values; no example counts as absent."""
 
     def absent(self, X: Tabular) -> None:
         return None  # also in a view that is absent: all its values are missing
 
     def missing(self, X: Tabular) -> np.ndarray:
-        """Return a mask of the values that are missing, shape (n, columns)."""
+        """Return a mask of the missing values, shape (n, number of columns)."""
         part = self.part(X)
         if part is None:
             return np.ones((X.shape[0], len(self.indices)), dtype=bool)
@@ -59,7 +59,7 @@ class Gaps(Columns):
 @registered("FilledTexts")
 @dataclass(frozen=True, repr=False)
 class FilledTexts(Columns):
-    """Columns of texts in which missing values are empty texts."""
+    """Columns of texts in which a missing value is an empty text, or "-" as a sequence."""
 
     imputes = True
 
@@ -72,7 +72,7 @@ class FilledTexts(Columns):
 
 
 def missing(X: Any, indices: list[int]) -> np.ndarray:
-    """Return a mask of the missing values of some columns of X, shape (n, columns)."""
+    """Return a mask of the missing values of the columns `indices`, shape (n, len(indices))."""
     if sp.issparse(X):
         return np.zeros((X.shape[0], len(indices)), dtype=bool)
     if is_numeric_array(X):

@@ -31,17 +31,17 @@ from kernelweave.model.files.registry import registered
 @registered("Ranged")
 @dataclass(frozen=True, repr=False)
 class Ranged(Encoded):
-    """Columns of numbers and categories, each with distances of at most 1.
+    """Columns of numbers and categories, encoded so that two values differ by at most 1.
 
     Attributes
     ----------
     width, chosen, names, view, categories, fill : as in `Encoded`
     offsets : tuple of floats
-        Smallest value of each column of numbers.
+        Smallest value of each column of numbers; 0 for categories.
     factors : tuple of floats
-        1 / range of each column of numbers; 0 for constant columns.
+        1 / range of each column of numbers; 0 for constant columns and for categories.
     means : tuple of floats
-        Mean of each column of numbers after scaling, for missing values.
+        Mean of each column of numbers after scaling, which replaces missing values.
     """
 
     factors: tuple[float, ...] = ()
@@ -76,7 +76,7 @@ class Ranged(Encoded):
         found = self.categories[position] if self.categories else None
         if found is not None:
             known = one_hot(items_or_none(column(X, index)), found).toarray()
-            # Two categories differ in two indicators.
+            # Two categories differ in two indicators: with 0.5 each, their distance is 1.
             return 0.5 * np.column_stack([known, 1.0 - known.sum(axis=1)])
         values = self._read(X, position, index)
         missing = np.isnan(values)
@@ -86,11 +86,12 @@ class Ranged(Encoded):
 
 
 def ranged(columns: Columns, X: Tabular) -> Ranged:
-    """Return columns scaled by their range in X.
+    """Return columns with the categories, minima, ranges and means of X.
 
     Parameters
     ----------
     columns : Columns
+        The columns to scale.
     X : n training examples
 
     Returns
@@ -111,7 +112,7 @@ def ranged(columns: Columns, X: Tabular) -> Ranged:
 def _column(
     values: object, label: str, numeric: bool
 ) -> tuple[tuple[Any, ...] | None, float, float, float]:
-    """Return the categories of a column (None if numeric), its minimum, factor and mean."""
+    """Return the categories (None if numeric), minimum, 1 / range and scaled mean of a column."""
     if not (numeric or contains_numbers(values, label)):
         listed = items_or_none(values)
         warn_of_numbers({one for one in listed if one is not None}, label)

@@ -33,22 +33,25 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.model.files.registry import registered
 
-# Largest standard deviation, relative to the largest value, of a column that counts as constant.
+# A column counts as constant up to this ratio of standard deviation to largest absolute value.
 ROUNDING = 16 * np.finfo(float).eps
 
 
 @registered("Standardized")
 @dataclass(frozen=True, repr=False)
 class Standardized(Encoded):
-    """Columns of numbers and categories, each with mean 0 and variance 1.
+    """Columns of numbers and categories, each scaled to variance 1.
+
+    Numbers are centred unless X is sparse. Indicators of categories are not centred.
 
     Attributes
     ----------
     width, chosen, names, view, categories, fill : as in `Encoded`
     offsets : tuple of floats
-        Subtracted from each numeric column; empty for sparse matrices.
+        Mean, which is subtracted, of each numeric column, and 0 for categories; empty for sparse
+        matrices.
     factors : tuple of floats
-        Each column is multiplied by its factor after that; 0 for constant columns.
+        1 / standard deviation, by which each column is multiplied; 0 for constant columns.
     """
 
     factors: tuple[float, ...] = ()
@@ -65,7 +68,7 @@ class Standardized(Encoded):
 
     @property
     def label(self) -> str:
-        """The columns in the name of a kernel, such as "age, city" or "12 numeric columns"."""
+        """The text for the columns in a kernel's name: "age, city" or "12 numeric columns"."""
         if self.chosen is None or len(self.indices) <= MOST_NAMED:
             return super().label or "all columns"
         numeric = [found is None for found in self.categories or (None,)]
@@ -94,9 +97,9 @@ class Standardized(Encoded):
         return self._encode(X, indices)
 
     def _standardized(self, values: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        """Return numbers, shape (n, k), with mean 0 and variance 1 on the training data.
+        """Return numbers, shape (n, k), minus the offsets and times the factors of their columns.
 
-        `positions`, shape (k,), are those of their columns among the selected columns.
+        `positions`, shape (k,), are the positions of the k columns among the selected ones.
         """
         missing = np.isnan(values)
         self._refuse_infinite(np.where(missing, 0.0, values), positions)
@@ -121,14 +124,14 @@ class Standardized(Encoded):
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """Return numbers rounded to single precision, unless they overflow there."""
+    """Return numbers rounded to single precision; those that would overflow are unchanged."""
     with np.errstate(over="ignore", under="ignore"):
         single: np.ndarray = values.astype(np.float32).astype(np.float64)
     return np.where(np.isfinite(single), single, values)
 
 
 def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standardized:
-    """Return standardised columns of X.
+    """Return the columns of X with the means and standard deviations that standardise them.
 
     Parameters
     ----------
@@ -160,7 +163,7 @@ def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standar
 def _column(
     values: object, label: str, shares: np.ndarray
 ) -> tuple[tuple[Any, ...] | None, float, float]:
-    """Return the categories of a column (None if numeric), its offset and its factor."""
+    """Return the categories of a column (None if numeric), its mean and 1 / its deviation."""
     if contains_numbers(values, label):
         means, spreads = moments(numbers(values)[:, None], shares)
         return None, float(means[0]), _factors(spreads)[0]
@@ -184,7 +187,7 @@ def moments(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndar
     Returns
     -------
     means, deviations : arrays of shape (d,)
-        Standard deviations at the level of rounding errors are 0.
+        Standard deviations at the level of rounding errors are replaced by 0.
     """
     known = np.isfinite(values) & (shares > 0)[:, None]
     filled = np.where(known, values, 0.0)

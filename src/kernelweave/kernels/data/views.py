@@ -176,17 +176,17 @@ class Views:
 
 
 def taken(table: object, rows: np.ndarray) -> Any:
-    """Return the given rows of a view; None for a view that is None."""
+    """Return the given rows of a table; None if the table is None."""
     return None if table is None else _safe_indexing(table, rows)
 
 
 def is_multi_index(X: Data) -> bool:
-    """Return whether X is a data frame with MultiIndex columns, whose first level are views."""
+    """Return whether X is a data frame with MultiIndex columns; its first level names views."""
     return getattr(getattr(X, "columns", None), "nlevels", 1) > 1
 
 
 def from_frame(X: Any) -> Views:
-    """Return a data frame with MultiIndex columns as views, one for each first-level label."""
+    """Return a data frame with MultiIndex columns as `Views`, one for each first-level label."""
     blocks = dict.fromkeys(X.columns.get_level_values(0))
     return Views({str(block): X[block] for block in blocks}, index=list(X.index))
 
@@ -239,6 +239,7 @@ class Grams(Views):
     Parameters
     ----------
     matrices : dict from names to arrays of shape (n, n_train), or array of shape (M, n, n_train)
+        Similarities of n examples to the training examples, for M kernels.
 
     Raises
     ------

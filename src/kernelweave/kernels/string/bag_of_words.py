@@ -42,8 +42,8 @@ def check_pattern(kernel: BagOfWords) -> None:
 class BagOfWords(TableKernel):
     """Bag-of-words kernel: the dot product of word counts.
 
-    The vocabulary consists of the words of the training texts. Other words are ignored; they could
-    only match in the similarity of two new texts.
+    The vocabulary consists of the words of the training texts. Other words are ignored, which does
+    not change the similarity of a new text to a training text.
 
     Parameters
     ----------
@@ -112,6 +112,7 @@ class BagOfWords(TableKernel):
         Parameters
         ----------
         columns : Columns
+            The columns of texts.
         X : n training examples
 
         Returns

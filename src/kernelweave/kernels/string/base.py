@@ -40,11 +40,11 @@ class StringKernel(OnColumns):
     @property
     @abstractmethod
     def quantities(self) -> Sequence[Quantity]:
-        """The quantities that the core computes."""
+        """The functions of two sequences that the compiled core computes, such as match counts."""
 
     @property
     def view(self) -> View:
-        """The part of the data that the kernel reads."""
+        """The column of sequences, as an object that returns it as a table."""
         return Texts(found(self, Columns), self.alphabet, self.unknown)
 
     def resolve(self: Same, X: Data) -> Same:
@@ -82,7 +82,7 @@ class EqualLengthKernel(StringKernel):
 
     @property
     def resolved_length(self) -> int:
-        """Length of the sequences; raises ValueError before `resolve` has determined it."""
+        """The attribute `length`; raises ValueError before `resolve` has determined it."""
         if self.length is None:
             raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
         return self.length
@@ -97,9 +97,10 @@ class EqualLengthKernel(StringKernel):
         return resolved
 
     def check_length(self, length: int) -> None:
-        """Raise ValueError if the parameters do not fit sequences of a length.
+        """Raise ValueError if the kernel's parameters are invalid for the length of the sequences.
 
         Parameters
         ----------
         length : int
+            Number of letters of each sequence.
         """

@@ -46,14 +46,14 @@ class GappedKmer(HammingKernel):
         kernel need not be positive semidefinite. The filter "count", and "truncated" for most l
         and k, ignore pairs with more than l - k mismatches in any case.
     filter : {"truncated", "full", "count"}, or a sequence of them
-        "count" counts the gapped k-mers that two words share. "full" estimates the counts of words
-        from those of gapped k-mers and compares the estimates. "truncated" does the same with a
-        filter that is cut off where it becomes negative.
+        The function h. "count": the number of gapped k-mers that two words share. "full": estimates
+        word counts from the counts of gapped k-mers and takes the dot product of the estimates.
+        "truncated": as "full", but an estimate uses only words whose coefficient is positive.
     both_strands : bool
         Whether words of the reverse complement are compared, too.
     centre : (M, H) or None
-        Words in the middle of a sequence have weight M, and half of it at a distance of H letters.
-        None for equal weights.
+        Weights of words by their position, as in LS-GKM: M in the middle of a sequence, halved with
+        every H letters of distance and rounded up, at least 1. None for equal weights.
     store : {"auto", "rows", "table"}
         How sums over many examples are computed: from pairs of sequences ("rows"), from a table of
         all words ("table"), or by the cheaper of both ("auto").

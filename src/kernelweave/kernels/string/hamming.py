@@ -77,16 +77,19 @@ def count_values(length: int, k: int, letters: int) -> Values:
 def full_values(length: int, k: int, letters: int) -> Values:
     """Return the filter that estimates word counts from gapped k-mers (Ghandi et al., 2014).
 
-    The minimum-norm estimate that agrees with all counts of gapped k-mers is the projection on the
-    eigenvectors with w <= k. A projection is idempotent, so this is also the kernel of the
-    estimated counts.
+    The minimum-norm estimate that agrees with all counts of gapped k-mers is the projection of the
+    word counts on the eigenvectors with w <= k. A projection is idempotent, so the filter is also
+    the function h of the kernel that is the dot product of the estimated counts.
     """
     projection = tuple(Fraction(int(w <= k)) for w in range(length + 1))
     return from_spectrum(projection, letters)
 
 
 def truncated_values(length: int, k: int, letters: int) -> Values:
-    """Return the kernel of word counts estimated by the filter, cut off at its sign change."""
+    """Return h of the dot product of word counts estimated by the filter `full_values`.
+
+    The filter is set to 0 from the first number of mismatches on where it is not positive.
+    """
     weights = full_values(length, k, letters)
     end = next((m for m, weight in enumerate(weights) if weight <= 0), length + 1)
     return _twice([*weights[:end], *[Fraction(0)] * (length + 1 - end)], letters)
@@ -108,16 +111,17 @@ FILTERS: dict[str, Callable[[int, int, int], Values]] = {
 
 
 def cut(values: Values, most: int | None) -> Values:
-    """Return a function of the number of mismatches that is set to 0 above `most`."""
+    """Return the values h(0), ..., h(l), set to 0 above `most` mismatches."""
     if most is None:
         return values
     return tuple(value if m <= most else Fraction(0) for m, value in enumerate(values))
 
 
 def _twice(weights: Sequence[Fraction], letters: int) -> Values:
-    """Return the kernel of word counts that are filtered by a function of the mismatches.
+    """Return h of the dot product of filtered word counts.
 
-    Both sequences are filtered, so that each eigenvalue of the filter is squared.
+    `weights` are the values of the filter for 0, ..., l mismatches. The counts of both sequences
+    are filtered, so that each eigenvalue of the filter is squared.
     """
     return from_spectrum([value**2 for value in spectrum(weights, letters)], letters)
 

@@ -37,9 +37,9 @@ class HammingMember(NamedTuple):
     length : int
         Length l of the words.
     values : tuple of l + 1 fractions
-        h(0), ..., h(l).
+        h(0), ..., h(l): contribution of two words with 0, ..., l mismatches.
     parameters : dict
-        The parameters that its name lists.
+        The parameters that distinguish the kernel by name.
     """
 
     length: int
@@ -49,7 +49,7 @@ class HammingMember(NamedTuple):
 
 @dataclass(frozen=True)
 class Words(Texts):
-    """The data that these kernels read: one column of sequences; and the length of the words."""
+    """One column of sequences, from which kernels read words of one length."""
 
     length: int
 
@@ -70,14 +70,14 @@ class Words(Texts):
 
 @dataclass(frozen=True)
 class HammingQuantity:
-    """The sums over pairs of words of one length that the core computes, one for each kernel.
+    """Kernels with words of one length, which the compiled core computes together.
 
     Attributes
     ----------
     length : int
         Length l of the words.
     values : tuple of tuples of l + 1 fractions
-        h of each kernel.
+        h(0), ..., h(l) of each kernel.
     alphabet, both_strands, centre, store : as in `GappedKmer`
     """
 
@@ -90,7 +90,7 @@ class HammingQuantity:
 
     @property
     def planes(self) -> int:
-        """Number of kernels with this length."""
+        """Number of values for each pair of examples: one per kernel."""
         return len(self.values)
 
     def source(self) -> _core.Source:
@@ -158,7 +158,7 @@ class HammingKernel(StringKernel):
 
     @property
     def quantities(self) -> tuple[HammingQuantity, ...]:
-        """The quantities that the core computes, one for each length of words."""
+        """The kernels in groups of equal word length, which the core computes together."""
         by_length: dict[int, list[Values]] = {}
         for member in self.members:
             by_length.setdefault(member.length, []).append(member.values)
@@ -176,7 +176,8 @@ class HammingKernel(StringKernel):
 
     def expressions(self, layout: Layout) -> list[Expression]:
         columns = found(self, Columns)
-        planes: dict[int, int] = {}  # the next plane of each length
+        # The next plane (value of each pair of examples) of each length of words.
+        planes: dict[int, int] = {}
         for quantity in self.quantities:
             view = Words(columns, self.alphabet, self.unknown, quantity.length)
             planes[quantity.length] = layout.source(quantity, view, quantity.planes)

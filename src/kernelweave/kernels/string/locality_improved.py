@@ -14,11 +14,14 @@ from kernelweave.model.files.registry import registered
 
 @dataclass(frozen=True)
 class LocalityQuantity:
-    """The sum over windows that the core computes.
+    """The sum over windows of powers of the fraction of matches, which the core computes.
 
     Attributes
     ----------
-    half_window, degree : int
+    half_window : int
+        Number of letters on either side of the centre of a window.
+    degree : int
+        Exponent of the fraction of matches in a window.
     """
 
     half_window: int
@@ -43,6 +46,7 @@ class LocalityImproved(EqualLengthKernel):
     half_window : int
         Number of letters on either side of the centre of a window, at most 31.
     inner_degree, outer_degree : int >= 1
+        Exponents of the fraction of matches in a window, and of the sum over windows.
     alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
         Length of the sequences; determined by `resolve`.

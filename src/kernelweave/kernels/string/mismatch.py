@@ -26,7 +26,7 @@ class Mismatch(HammingKernel):
     k : int, or a sequence of ints
         Length of the k-mers.
     m : int, or a sequence of ints
-        Largest number of mismatches.
+        Largest number of mismatches, at most k.
     both_strands, store : as for `GappedKmer`
     alphabet, unknown, columns, name : as for `Spectrum`
 

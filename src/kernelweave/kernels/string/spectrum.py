@@ -11,7 +11,7 @@ from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import Alphabet
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "suffix"]
-FORMER_STORES = {"trie": "hash"}  # stores of version 0.2, and those that replace them
+FORMER_STORES = {"trie": "hash"}  # values of `store` of version 0.2, and what replaces them
 TABLE_SIZE = 1 << 28  # largest number of k-mers in a table: 2 GB of float64
 LONGEST = _core.LONGEST_SUBSTRING  # letters
 LONG_STORES = ["auto", "rows", "suffix"]  # for k-mers that do not fit into 64 bits
@@ -144,7 +144,7 @@ class Spectrum(StringKernel):
 
     @property
     def quantities(self) -> tuple[SpectrumQuantity, ...]:
-        """The quantities that the core computes, one for each member."""
+        """The dot products of k-mer counts that the core computes, one for each k."""
         return tuple(
             SpectrumQuantity(k, self.alphabet, self.both_strands, self.store) for k in self.lengths
         )

@@ -22,14 +22,16 @@ CHECKED = 100  # number of sequences in which unknown letters are counted
 
 @dataclass(frozen=True)
 class Texts:
-    """The view that consists of one column of sequences of any length.
+    """One column of sequences of any length, as the table that a kernel reads.
 
     Attributes
     ----------
     columns : Columns
-        One column.
+        The column.
     alphabet : Alphabet
+        The letters of the sequences.
     unknown : {"mismatch", "error"}
+        Whether other letters match nothing or raise an error.
     """
 
     columns: Columns
@@ -46,12 +48,13 @@ class Texts:
 
 @dataclass(frozen=True)
 class Strings:
-    """The view that consists of one column of sequences of equal length.
+    """One column of sequences of equal length, as the table that a kernel reads.
 
     Attributes
     ----------
     columns, alphabet, unknown : as in `Texts`
     length : int
+        Number of letters of each sequence.
     """
 
     columns: Columns
@@ -70,11 +73,12 @@ class Strings:
 
 @dataclass(frozen=True, eq=False)
 class _Sequences(ABC):
-    """A table of sequences.
+    """The base class of tables of sequences that the compiled core reads.
 
     Attributes
     ----------
     sequences : Sequences
+        One sequence per example.
     """
 
     sequences: Sequences
@@ -87,11 +91,11 @@ class _Sequences(ABC):
 
     @abstractmethod
     def add_to(self, side: _core.Side) -> None:
-        """Append this table to one side of an evaluation."""
+        """Append this table to a side: the rows or the columns of a kernel matrix to compute."""
 
     @property
     def side(self) -> _core.Side:
-        """One side of an evaluation that contains this table only."""
+        """The rows or columns of a kernel matrix, for a kernel that reads this table only."""
         side = _core.Side(self.sequences.n)
         self.add_to(side)
         return side
@@ -107,7 +111,7 @@ class SequenceTable(_Sequences):
 
 @registered("PlaneTable")
 class PlaneTable(_Sequences):
-    """Sequences of equal length, which the core compares as bit planes."""
+    """Sequences of equal length, which the core compares as packed bits."""
 
     def add_to(self, side: _core.Side) -> None:
         _core.add_planes(side, self.sequences.packed)

@@ -17,7 +17,7 @@ from kernelweave.sequences.alphabets import Alphabet
 
 @dataclass(frozen=True)
 class SubstringQuantity:
-    """The weighted dot product of substring counts, which the core computes.
+    """The weighted dot product of substring counts, which the compiled core computes.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Substring(StringKernel):
 
     k(x, y) = sum over all strings u of w(len(u)) #u(x) #u(y), where #u(x) is how often u occurs in
     x (Vishwanathan and Smola, 2003). Substrings with an unknown letter are not counted. Sums over
-    many examples, and predictions, find matches in a suffix array: the time per letter hardly
+    many examples, and predictions, are computed with a suffix array: the time per letter hardly
     depends on the lengths of substrings.
 
     Parameters
@@ -145,7 +145,7 @@ class Substring(StringKernel):
 
     @property
     def quantities(self) -> tuple[SubstringQuantity, ...]:
-        """The quantities that the core computes, one for each member."""
+        """The dot products that the core computes, one for each kernel of the family."""
         every = [self.weights] if self.weights else [self._powers(decay) for decay in self._decays]
         return tuple(
             SubstringQuantity(tuple(np.trim_zeros(weights, "b")), self.alphabet, self.store)

@@ -1,4 +1,8 @@
-"""The matches that the core counts for weighted degree kernels, and their split into families."""
+"""The matches that the compiled core counts for weighted degree kernels.
+
+A kernel may be split into a family: the matches of each length, position or range of positions. The
+values of its members for a pair of sequences are called planes.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,11 @@ class WdQuantity:
     shifts : tuple of int
         Largest shift of each position; empty without shifts.
     split : None, "degree", "position", "both", or ranges of positions
+        The members of the family, as in `WeightedDegree`; None for a single kernel.
     length : int
         Length of the sequences.
     store : {"auto", "rows", "trie"}
+        How sums over many examples are computed, as in `WeightedDegree`.
     position_weights : tuple of floats
         Factor of each position; empty if all are 1.
     """
@@ -39,7 +45,7 @@ class WdQuantity:
     position_weights: tuple[float, ...] = ()
 
     def source(self) -> _core.Source:
-        """Return the source of the core that computes the quantity."""
+        """Return the compiled object that computes the sums for a pair of examples."""
         return _core.weighted_degree(
             list(self.weights),
             list(self.shifts),
@@ -52,7 +58,7 @@ class WdQuantity:
 
     @property
     def planes(self) -> int:
-        """Number of planes: values for a pair of sequences."""
+        """Number of planes (values for each pair of sequences)."""
         if isinstance(self.split, tuple):
             return len(self.split)
         degree = len(self.weights)
@@ -60,9 +66,9 @@ class WdQuantity:
         return sizes.get(self.split or "", 1)
 
     def plane(self, position: int, k: int) -> int | None:
-        """Return the number of the plane that counts matches of k + 1 letters at a position.
+        """Return the number of the plane to which matches of k + 1 letters at a position add.
 
-        None if the position is outside all ranges.
+        It is None if the position is outside all ranges.
         """
         if isinstance(self.split, tuple):
             member = self._groups()[position]
@@ -84,7 +90,7 @@ class WdQuantity:
 
 
 def plane_of(part: Parameters, quantity: WdQuantity) -> int:
-    """Return the number of the plane of a kernel, given the parameters in its name."""
+    """Return the number of the plane of a member, given the parameters in its name."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)
     assert plane is not None  # the first position of a range belongs to it
@@ -97,7 +103,7 @@ def checked_split(name: str, split: Parameter) -> Split:
     Raises
     ------
     ValueError
-        If it is none of these.
+        If `split` is neither.
     """
     if split is None or isinstance(split, str):
         if split not in SPLITS:

@@ -64,7 +64,7 @@ class PositionalKernel(EqualLengthKernel):
 
     @property
     def match_weights(self) -> tuple[float, ...]:
-        """Weights of matches of 1, 2, ..., `longest` letters."""
+        """Weight of a match of 1, 2, ..., `longest` letters."""
         if self.weights is not None:
             return tuple(self.weights[: self.longest])
         d = self.degree
@@ -126,7 +126,7 @@ class PositionalKernel(EqualLengthKernel):
 
     @property
     def quantities(self) -> tuple[WdQuantity]:
-        """The quantity that the core computes; all members are parts of it."""
+        """The sums of matches that the core computes, for all members together."""
         weights, length = self.position_weights or (), self.resolved_length
         quantity = WdQuantity(
             self.match_weights, self.shifts, self.split, length, self.store, weights
@@ -145,7 +145,8 @@ class PositionalKernel(EqualLengthKernel):
 class WeightedDegree(PositionalKernel):
     """Weighted degree kernel: matches at the same position of two sequences of equal length.
 
-    k(x, y) = sum_{k <= degree} weights_k sum_i I(x and y agree in k letters from position i on)
+    K(x, y) = sum_{k <= degree} weights_k sum_i I(x and y agree in k letters from position i on),
+    where I is 1 if the condition holds and 0 otherwise.
 
     Parameters
     ----------
@@ -153,8 +154,8 @@ class WeightedDegree(PositionalKernel):
         Length of the longest match that counts. A degree above the length of the sequences changes
         the default weights only.
     weights : array of shape (degree,), optional
-        Weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by default (Rätsch and
-        Sonnenburg, 2004).
+        Weight of a match of 1, 2, ... letters. By default matches of k letters have the weight
+        2 (d - k + 1) / (d (d + 1)), with d the degree (Rätsch and Sonnenburg, 2004).
     position_weights : array of shape (length,), optional
         Factor of the matches that start at each position; 1 by default.
     split : {None, "degree", "position", "both"} or list of ranges ``(start, stop)``
@@ -194,8 +195,8 @@ class WeightedDegreeShift(PositionalKernel):
     ----------
     degree, weights, store, alphabet, unknown, columns, name, length : as for `WeightedDegree`
     position_weights : array of shape (length,), optional
-        Factor of the matches at each position; 1 by default. The smaller of the two positions of
-        a match counts. If the factors differ, the kernel need not be positive semidefinite.
+        Factor of the matches at each position; 1 by default. A match has the factor of the smaller
+        of its two positions. If the factors differ, the kernel need not be positive semidefinite.
     split : {None, "degree"} or list of ranges ``(start, stop)``
         As for `WeightedDegree`. Both positions of a match must be in the range.
     shift : int >= 0, or array of shape (length,)

@@ -18,12 +18,12 @@ from kernelweave.kernels.vector.gamma import concrete_gamma
 
 @dataclass(frozen=True)
 class VectorKernel(OnColumns):
-    """A function of one quantity of two vectors, such as their dot product.
+    """A kernel that is a function of one quantity of two vectors, such as their dot product.
 
     Columns of categories are one-hot encoded.
     """
 
-    quantity: ClassVar[str]  # name of the quantity in the core
+    quantity: ClassVar[str]  # name of the quantity in the compiled core, such as "dot"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -33,7 +33,7 @@ class VectorKernel(OnColumns):
 
     @property
     def parameters(self) -> Parameters:
-        """The numeric parameters by name; a tuple has one value for each member of a family."""
+        """The kernel parameters by name; a tuple has one value for each member of a family."""
         names = [f.name for f in fields(self) if f.name not in ("columns", "name")]
         return {name: getattr(self, name) for name in names}
 
@@ -48,11 +48,12 @@ class VectorKernel(OnColumns):
         return replace(self, columns=self.placed(columns, X), **parameters)
 
     def placed(self, columns: Encoded, X: Tabular) -> Encoded:
-        """Return the columns, shifted if that makes the quantity more accurate.
+        """Return the columns, with offsets subtracted if that makes the quantity more accurate.
 
         Parameters
         ----------
         columns : Encoded
+            The columns that the kernel reads.
         X : n training examples
 
         Returns
@@ -67,7 +68,7 @@ class VectorKernel(OnColumns):
 
     @property
     def members(self) -> list[Parameters]:
-        """The parameters of each member."""
+        """The parameters of each kernel of the family."""
         return members(self.kind, self.parameters)
 
     @property
@@ -84,7 +85,7 @@ class VectorKernel(OnColumns):
 
     @property
     def view(self) -> View:
-        """The part of the data that the kernel reads."""
+        """The columns that the kernel reads, as an object that returns them as a table."""
         return found(self, Encoded)
 
     def instruction(self, source: int, member: Parameters) -> Instruction:
@@ -93,9 +94,9 @@ class VectorKernel(OnColumns):
         Parameters
         ----------
         source : int
-            Number of the plane of the quantity.
+            Number of the plane of the quantity (its value for each pair of examples).
         member : dict
-            Parameters of the member.
+            Parameters of one kernel of the family.
 
         Returns
         -------

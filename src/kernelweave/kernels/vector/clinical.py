@@ -1,4 +1,4 @@
-"""The clinical kernel."""
+"""The clinical kernel, for columns of numbers and categories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kernelweave.model.files.registry import registered
 @registered("Clinical")
 @dataclass(frozen=True)
 class Clinical(VectorKernel):
-    """Clinical kernel (Daemen et al., 2012): mean similarity of mixed columns, each from 0 to 1.
+    """Clinical kernel (Daemen et al., 2012): mean over columns of similarities from 0 to 1.
 
     The similarity of two numbers is ``1 - |x - y| / r``, with r the range of the column in the
     training data. Two categories are equal (1) or not (0). Code ordered categories, such as

@@ -33,9 +33,10 @@ class Evaluated(TableKernel):
     Parameters
     ----------
     repair : {"clip", "error"}
-        As for `Precomputed`.
+        Whether to repair an asymmetric or indefinite training matrix or to raise an error; see
+        `Precomputed`.
     negative : array of shape (n_train, r), or None
-        Eigenvectors that are projected out; determined by `resolve`.
+        The r eigenvectors of negative eigenvalues, which are projected out; set by `resolve`.
     reference : array of shape (n_train, d) or (n_train,)
         The training examples; determined by `resolve`.
     """
@@ -52,7 +53,7 @@ class Evaluated(TableKernel):
 
     @abstractmethod
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        """Return the values of all pairs of examples.
+        """Return the kernel values of all pairs of examples.
 
         Parameters
         ----------
@@ -89,7 +90,7 @@ class Evaluated(TableKernel):
         return replace(self, columns=encode(self.columns, X, self.name))
 
     def _read(self, X: Tabular) -> np.ndarray:
-        """Return X as the function reads it: vectors, (n, d), or texts of a column, (n,)."""
+        """Return the argument of the function: n vectors, (n, d), or texts of a column, (n,)."""
         columns = found(self, Columns)
         if not isinstance(columns, Encoded):
             return np.array(columns.texts(X), dtype=object)
@@ -137,7 +138,7 @@ class Function(Evaluated):
         If the matrix of the training examples is not symmetric or not positive semidefinite, "clip"
         repairs it with a warning, and "error" raises an error. See `Precomputed`.
     negative, reference : arrays
-        Determined by `resolve`.
+        Eigenvectors that are projected out, and training examples; determined by `resolve`.
 
     Examples
     --------

@@ -4,8 +4,8 @@
 
 * None or "auto": 1 / n_features, counted after one-hot encoding;
 * "scale": 1 / (n_features * variance of all values), as in scikit-learn's SVC;
-* "median": 1 / the median distance of two examples, so that half of the pairs have values above
-  exp(-1). It applies to kernels that are functions of a distance.
+* "median": 1 / the median distance of two examples (squared for RBF), so that half of the pairs
+  have kernel values above exp(-1). It applies to kernels that are functions of a distance.
 * "learn": for RBF kernels, learned by `MKLWidths`.
 """
 
@@ -33,7 +33,7 @@ def concrete_gamma(gamma: object, columns: Encoded, X: Tabular, quantity: str = 
         The columns that the kernel reads.
     X : n training examples
     quantity : str
-        The quantity of the core whose median is taken.
+        Name of the distance whose median "median" refers to, such as "sqdist".
 
     Returns
     -------
@@ -62,8 +62,9 @@ def median(quantity: str, values: np.ndarray | sp.csr_array) -> float:
     Parameters
     ----------
     quantity : str
-        Name of a quantity of the core, such as "sqdist".
+        Name of the quantity in the compiled core, such as "sqdist".
     values : array or sparse matrix of shape (n, d)
+        The n vectors; at most `MEDIAN_EXAMPLES` of them are used.
     """
     n = values.shape[0]
     some = np.linspace(0, n - 1, min(n, MEDIAN_EXAMPLES)).astype(np.int64)

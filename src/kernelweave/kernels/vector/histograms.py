@@ -15,17 +15,18 @@ from kernelweave.model.files.registry import registered
 
 @dataclass(frozen=True)
 class NonNegative:
-    """A view of columns whose values must be >= 0.
+    """Columns whose values must be >= 0, as the table that a kernel reads.
 
     Attributes
     ----------
     columns : Encoded
+        The columns, as numeric vectors.
     """
 
     columns: Encoded
 
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the vectors of the n examples of X; raise ValueError if a value is negative."""
+        """Return the n rows of X as vectors; raise ValueError if a value is negative."""
         values = self.columns.values(X)
         if values.min() < 0:
             raise ValueError(

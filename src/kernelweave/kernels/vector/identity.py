@@ -38,10 +38,10 @@ class IdTable:
 
 @dataclass(frozen=True)
 class Positions:
-    """The view that consists of the positions of examples in the training data."""
+    """The input of the identity kernel: the positions of examples in the training data."""
 
     def table(self, X: Tabular, training: bool) -> IdTable:
-        """Return the positions of the n examples of X in the training data."""
+        """Return positions 0, ..., n - 1 for training data X, and -1 for new examples."""
         n = X.shape[0]
         return IdTable(np.arange(n) if training else np.full(n, -1))
 

@@ -56,7 +56,7 @@ class Linear(VectorKernel):
         return replace(self, columns=replace(columns, offsets=offsets))
 
     def _vectors_and_mean(self, reading: Reader) -> tuple[np.ndarray | sp.csr_array, np.ndarray]:
-        """Return the vectors of all examples, (n, d), and their weighted mean, (d,)."""
+        """Return the vectors of n examples, (n, d), and their weighted mean, (d,)."""
         table = reading.table(found(self, Encoded))
         assert isinstance(table, Dense | Sparse)  # which is what Encoded returns
         vectors = table.values if isinstance(table, Dense) else table.to_csr()

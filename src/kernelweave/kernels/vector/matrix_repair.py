@@ -23,7 +23,7 @@ RELATIVE_TOLERANCE = 1e-10
 # The same in units of the rounding error of single precision, for matrices of single precision
 # numbers.
 SINGLE_ROUNDINGS = 10.0
-# Rows of a matrix up to which one thread factorises it: two threads wait longer than they work.
+# Largest number of rows of a matrix that is factorised in one thread: more threads are slower.
 ONE_THREAD = 5000
 
 
@@ -74,14 +74,14 @@ def symmetric(matrix: np.ndarray) -> np.ndarray:
 
 
 def projected(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
-    """Return similarities, shape (n, n_train), with the eigenvectors in `negative` removed."""
+    """Return similarities, shape (n, n_train), with the columns of `negative` projected out."""
     if negative is None:
         return matrix
     return matrix - (matrix @ negative) @ negative.T
 
 
 def repaired(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
-    """Return the training matrix, shape (n, n), made symmetric, without eigenvectors `negative`."""
+    """Return a training matrix, (n, n), made symmetric, with the columns of `negative` removed."""
     return symmetric(projected(symmetric(matrix), negative))
 
 
@@ -111,9 +111,10 @@ def _report(problem: str, repair: str) -> None:
 
 
 def _relative_tolerance(matrix: np.ndarray) -> float:
-    """Return the rounding error relative to the largest entry, in single or double precision.
+    """Return the size of rounding errors of eigenvalues, relative to the largest matrix entry.
 
-    Rounding errors of the n entries of a row change eigenvalues by about sqrt(n) times as much.
+    It depends on whether the entries have single or double precision. Rounding errors of the n
+    entries of a row change eigenvalues by about sqrt(n) times as much.
     """
     with np.errstate(over="ignore"):  # entries that overflow are not single precision
         single = matrix.astype(np.float32)
@@ -123,14 +124,14 @@ def _relative_tolerance(matrix: np.ndarray) -> float:
 
 
 def _negative_part(matrix: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues <= 0, (r,), and their eigenvectors, (n, r).
+    """Return the r eigenvalues <= 0, (r,), and their eigenvectors, (n, r).
 
     Both are empty if no eigenvalue is below -tolerance.
     """
     nothing = np.empty(0), np.empty((len(matrix), 0))
     try:
-        # A Cholesky factorisation is much cheaper than eigenvalues and proves that all are >=
-        # -tolerance.
+        # If this Cholesky factorisation succeeds, all eigenvalues are >= -tolerance. It is much
+        # cheaper than computing them.
         with single_threaded_blas() if len(matrix) <= ONE_THREAD else nullcontext():
             scipy.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)), check_finite=False)
         return nothing

@@ -18,9 +18,12 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree : int >= 1, or a sequence of them
+        Exponent.
     gamma : float > 0, {"auto", "scale"}, None, or a sequence of them
-        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values).
+        Factor of the dot product. None and "auto" are 1 / n_features, "scale" is
+        1 / (n_features * variance of all values).
     coef0 : float >= 0, or a sequence of them
+        Constant that is added to the dot product.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.

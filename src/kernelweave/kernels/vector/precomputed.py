@@ -30,12 +30,12 @@ from kernelweave.model.files.registry import registered
 @registered("Matrix")
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A kernel matrix that kernels share; compared by identity, not by values.
+    """A kernel matrix that several kernels may share; compared by identity, not by values.
 
     Attributes
     ----------
     values : array of shape (n, n)
-        Finite numbers.
+        The matrix, of finite numbers.
     """
 
     values: np.ndarray
@@ -61,7 +61,7 @@ class Matrix:
 
     @cached_property
     def negative(self) -> np.ndarray | None:
-        """Eigenvectors of the negative eigenvalues, shape (n, r), or None."""
+        """Eigenvectors of the r negative eigenvalues, shape (n, r), or None."""
         return find_negative(self.values, "clip", "Precomputed")
 
     def __getstate__(self) -> dict[str, object]:
@@ -75,8 +75,8 @@ class Precomputed(TableKernel):
 
     With `matrix`, X contains row numbers of the matrix: one column of integers, as in
     ``fit(np.arange(n), y)``, or the column ``columns="drug"`` of a data frame, in which row numbers
-    may repeat. Such an X can be split like any other. An example with a missing row number is
-    absent.
+    may repeat. Cross-validation splits such an X like any other. An example with a missing row
+    number is placed at the mean of the others in feature space.
 
     Without `matrix`, X itself is the matrix. The training data are the square matrix of the
     training examples, and new data are rows of similarities, shape (n, n_train). Several matrices
@@ -98,7 +98,8 @@ class Precomputed(TableKernel):
     name : str, optional
         Name of the kernel.
     negative : array of shape (n_train, r), or None
-        Eigenvectors that are projected out; determined by `resolve`.
+        The r eigenvectors of negative eigenvalues, which are projected out; determined by
+        `resolve`.
 
     Examples
     --------

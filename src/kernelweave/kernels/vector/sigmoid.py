@@ -21,21 +21,23 @@ from kernelweave.model.files.registry import registered
 class Sigmoid(Evaluated):
     """Sigmoid kernel tanh(gamma <x, y> + coef0), made positive semidefinite on the training data.
 
-    The function has negative eigenvalues for most parameters and data. They are removed from its
-    training matrix, and the duality gap refers to the repaired matrix.
+    For most parameters and data the training matrix has negative eigenvalues. They are set to 0,
+    and the duality gap refers to the repaired matrix.
 
     Parameters
     ----------
     gamma : float > 0, {"auto", "scale"}, None, or a sequence of them
-        None and "auto" are 1 / n_features, "scale" is 1 / (n_features * variance of all values).
+        Factor of the dot product. None and "auto" are 1 / n_features, "scale" is
+        1 / (n_features * variance of all values).
     coef0 : float, or a sequence of them
+        Constant that is added to the dot product.
     columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
     name : str, optional
         Name of the kernel.
     repair : {"clip", "error"}
-        As for `Precomputed`.
+        Whether to repair an indefinite training matrix or to raise an error; see `Precomputed`.
     negative, reference : arrays
-        Determined by `resolve`.
+        Eigenvectors that are projected out, and training examples; determined by `resolve`.
 
     Examples
     --------
@@ -59,7 +61,7 @@ class Sigmoid(Evaluated):
 
     @property
     def members(self) -> list[Parameters]:
-        """The parameters of each member."""
+        """The parameters of each kernel of the family."""
         return members("Sigmoid", {"gamma": self.gamma, "coef0": self.coef0})
 
     @property
