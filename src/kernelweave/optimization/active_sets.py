@@ -4,8 +4,8 @@ With many examples most alphas end at zero. So the problem is solved on a sample
 are updated once, and the next set contains the support vectors, the KKT violators, and the examples
 closest to a violation. An example whose alpha is zero contributes to no output, so the restricted
 problem is the same problem with fewer losses, and the same solver solves it, weight steps included.
-Only the certificate on all examples ends the search. This combines shrinking (Joachims, 1999) with
-a coarse-to-fine start.
+Training ends when the gap on all examples is below the tolerance. This combines shrinking
+(Joachims, 1999) with a coarse-to-fine start.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ActiveSetTuning:
 
     Attributes
     ----------
-    many_examples : number of examples from which on active sets are used; size of the first set.
+    many_examples : active sets are used if there are more examples; minimum size of the first set.
     smallest_share : the first set has at least this fraction of all examples.
     growth : largest factor from one set to the next.
     spare : a set also includes the examples closest to a violation: this fraction of its number of

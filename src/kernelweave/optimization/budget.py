@@ -15,7 +15,7 @@ class Budget:
     max_iter : int or None
         Maximum number of iterations.
     deadline : float
-        When to stop, in the time of `time.monotonic`.
+        Time at which to stop, on the clock of `time.monotonic`.
 
     Attributes
     ----------

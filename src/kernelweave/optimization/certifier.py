@@ -1,4 +1,4 @@
-"""Certificates of an engine's present alpha."""
+"""Certificates (primal and dual value, gap, bias) of an engine's present alpha."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Certifier:
     ----------
     problem : Problem
     engine : Engine
+        Stores the examples and alpha.
 
     Attributes
     ----------
@@ -27,7 +28,7 @@ class Certifier:
 
     def __init__(self, problem: Problem, engine: Engine):
         self.problem, self.engine = problem, engine
-        self._certified: tuple[np.ndarray, np.ndarray, Certificate] | None = None  # s and weights
+        self._certified: tuple[np.ndarray, np.ndarray, Certificate] | None = None  # s, weights
 
     def certify(self, weights: np.ndarray, s: np.ndarray | None = None) -> Certificate:
         """Return the certificate of alpha and weights, shape (M,), and keep the combined outputs.
@@ -45,9 +46,10 @@ class Certifier:
         return self._certified[2]
 
     def primal(self, weights: np.ndarray, s: np.ndarray) -> float:
-        """Return the primal value with exactly these weights.
+        """Return the primal value with exactly these weights, shape (M,).
 
-        `Problem.primal` with a block norm would use the best weights for s instead.
+        `s` are the squared block norms of alpha, shape (M,). With a block norm `Problem.primal`
+        would use the best weights for s instead.
         """
         own = self.problem.norm.regularizer(weights, s)
         return self.certify(weights, s).primal + 0.5 * (float(weights @ s) - own)

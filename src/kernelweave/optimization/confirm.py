@@ -4,9 +4,11 @@ A solver updates its outputs through many changes of alpha, and computes both ob
 so its certificate has rounding errors. This module bounds them (`problem.rounding`). The error of
 the primal value follows from losses at perturbed outputs. The error of the dual value follows from
 perturbed squared block norms and from the error of the sum of alpha. Both include the rounding of
-their own summation. If the bound leaves open whether the gap is below the tolerance, outputs are
+their own summation. If the gap may exceed the tolerance by its rounding error, outputs are
 recomputed. If that is not enough, training continues to a gap that is smaller by the bound
 (`solve`).
+
+In the code, F are combined outputs and s squared block norms; dF and ds bound their errors.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from ..problem.rounding import UNIT, PairRounding, RoundingBounds
 from .certifier import certified
 from .result import Result
 
-HIDDEN = 1e-7  # largest improvement over the constant model, relative to its cost, to ignore
+HIDDEN = 1e-7  # improvements over the constant model below this fraction of its cost are ignored
 NEGLIGIBLE = 0.01  # rounding bounds below this fraction of the gap do not matter
 LOGARITHMS = 40.0  # bound of |log z| for z = (alpha - lo) / (hi - lo) in double precision
 
@@ -37,7 +39,8 @@ def confirmed(
 ) -> Result:
     """Return a result with the rounding bound of its gap (`rounding_bound`).
 
-    Outputs are recomputed if rounding leaves open whether the gap is below tol, or how large it is.
+    Outputs are recomputed first if their rounding error may decide whether the gap is below `tol`,
+    or if it is not small relative to the gap.
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def confirmed(
     rounding : RoundingBounds
         Bounds of the rounding errors of the kernels.
     tol : float
-        Relative duality gap.
+        Largest relative duality gap, including its rounding bound, of a converged result.
     """
     if isinstance(problem, HardMarginProblem):
         return result  # no rounding bound is known for rescaled outputs
@@ -80,8 +83,8 @@ def _judged_constant(
 ) -> Result:
     """Return the constant model; it has converged if rounding cannot hide a better model.
 
-    The dual value is lowered by the rounding bound. Its distance from the cost of the constant
-    model bounds the possible improvement.
+    The dual value is lowered by its rounding bound. The difference between the cost of the constant
+    model and this dual value bounds the possible improvement.
     """
     if result.constant == 0 and not problem.tau:  # losses are not negative
         return result
@@ -163,9 +166,12 @@ def loss_errors(
 
     Returns
     -------
-    losses, second, slope, conjugates : ndarrays of shape (n,)
-        Costs times losses; second-order errors of the losses; squares of first-order errors;
-        absolute values of all terms of the conjugate losses.
+    losses : ndarray of shape (n,)
+        Costs times losses.
+    second, slope : ndarrays of shape (n,)
+        Second-order errors of the losses, and squares of their first-order errors.
+    conjugates : ndarray of shape (n,)
+        Absolute values of all terms of the conjugate losses.
     """
     C, y, f, term = problem.C, problem.y, F + bias, problem.term
     losses = problem.risk.losses(f)
@@ -201,8 +207,11 @@ def judged_pairs(
     results : list of Result
         One for each output.
     rounding : PairRounding
+        Bounds of the rounding errors of the kernel.
     theta : ndarray of shape (1,)
+        Fixed weight of the only kernel.
     tol : float
+        Largest relative duality gap of a converged result.
     """
     alpha, F = engine.alpha, engine.combined(theta)
     bias = np.array([float(one.bias) for one in results])

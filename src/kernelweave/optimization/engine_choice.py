@@ -32,9 +32,9 @@ class Workload:
     methods : sequence of Method
     norms : sequence of Norm
     shared : bool
-        Whether several outputs, each with its own alpha, share their weights.
+        Whether several outputs, each with its own alpha, have common kernel weights.
     fits : int
-        Number of problems that will be solved.
+        Number of problems that the engine will serve.
     """
 
     methods: Sequence[Method]
@@ -44,11 +44,11 @@ class Workload:
 
     @property
     def combines(self) -> bool:
-        """Whether the outputs of single kernels are not needed."""
+        """Whether only outputs of the weighted sum of the kernels are needed."""
         return not self.shared and all(method.combines for method in self.methods)
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether every problem is solved on some of M kernels at a time."""
+        """Return whether every problem with M kernels on n examples is solved on some at a time."""
         sparse = not self.shared and all(norm.is_sparse for norm in self.norms)
         return sparse and all(method.streams(M, n) for method in self.methods)
 
@@ -73,6 +73,6 @@ def choose_engine(training_set: TrainingSet, workload: Workload) -> str:
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
-    """Return the norm for an engine; a plain sum is a single kernel, so that M = 1."""
+    """Return the norm for the kernels of an engine; "plain sum" has a single one, their sum."""
     norm.start(M)  # raises ValueError if the norm is for another number of kernels
     return Lp(np.inf) if engine == "plain sum" else norm

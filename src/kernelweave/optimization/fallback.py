@@ -20,8 +20,9 @@ class Fallback:
     Parameters
     ----------
     first : Solver
+        Solves the problem until it stalls.
     then : Solver
-        Starts at the alpha and weights of the first.
+        Continues from the alpha and weights of `first`.
     above : int
         Problems with at most this many examples are solved by `then` alone.
     """

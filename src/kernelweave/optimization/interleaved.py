@@ -26,7 +26,9 @@ class Interleaved:
     Parameters
     ----------
     inner : WorkingSets
+        Improves alpha on one working set at a time.
     step : WeightStep
+        Computes the next weights.
     """
 
     inner: WorkingSets

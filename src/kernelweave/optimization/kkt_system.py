@@ -50,7 +50,7 @@ class KKTSystem:
         Raises
         ------
         scipy.linalg.LinAlgError
-            If no ridge does.
+            If the system is not positive definite even with the largest ridge.
         """
         size = np.trace(kernel) / len(kernel)
         for ridge in RIDGES:
@@ -63,7 +63,8 @@ class KKTSystem:
     def solve(self, right: np.ndarray, total: float | None = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Return x and b for one right-hand side, shape (q,), or for k of them, (q, k).
 
-        b has the shape () or (k,). Without a total the sum of x is not fixed, and b is 0.
+        The sum of each x is `total`; b has shape () or (k,). If `total` is None, the sum of x is
+        not fixed, and b is 0.
         """
         x = self._solve(right)
         if total is None:
@@ -88,8 +89,9 @@ def value_hessian(
     """Return the Hessian of J(theta), shape (M, M), from the f free examples.
 
     J is the optimal value of the inner problem with weights theta. The free alphas, those strictly
-    between their bounds, satisfy conj'(alpha) + sum_m theta_m g_m + b = 0. Differentiating this in
-    theta gives their derivatives and, since dJ/dtheta_m = -1/2 s_m, the Hessian of Chapelle and
+    between their bounds, satisfy conj'(alpha) + sum_m theta_m g_m + b = 0, where conj is the
+    conjugate of the loss, g_m = K_m alpha, and b the bias. Differentiating this in theta gives
+    their derivatives and, since dJ/dtheta_m = -1/2 alpha' K_m alpha, the Hessian of Chapelle and
     Rakotomamonjy (2008), here for every loss.
 
     Parameters
@@ -99,7 +101,7 @@ def value_hessian(
     curvature : ndarray of shape (f,)
         Second derivatives of the conjugates of their losses.
     outputs : ndarray of shape (M, f)
-        Their outputs per kernel.
+        Their outputs g_m under each kernel.
     fixed_sum : bool
         Whether the sum of the alphas is fixed; False without an intercept.
     """

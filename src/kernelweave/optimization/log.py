@@ -21,6 +21,7 @@ class Progress(Certificate):
     seconds : float
         Time since the fit started.
     weights : ndarray of shape (M,)
+        Kernel weights of the model.
     phase : str
         "single precision" or "double precision". The last entry of a fit is in double precision.
     pairs : dict
@@ -135,7 +136,7 @@ class Log:
             self._append(progress)
 
     def continued(self) -> Log:
-        """Return a log for the next solver, with the same entries; best values are counted anew."""
+        """Return a log with the same entries for the next solver; its `extremes` start empty."""
         log = Log(self.work, self.watch, self.phase, self.started)
         log.entries, log.largest_primal = self.entries, self.largest_primal
         return log

@@ -26,13 +26,14 @@ class Trained(Method):
     norms : callable
         Returns whether the method supports a norm.
     step : str or None
-        Weight step, a key of `plan.WEIGHT_STEPS`; None if the weights are fixed.
+        Weight step, a key of `plan.WEIGHT_STEPS`. None if the weights are fixed or, for `AUTO`,
+        if `plan.STEPS` determines the step.
     accuracy : Accuracy or None
-        Accuracy of inner solutions; None if every working set is followed by a weight step.
+        Accuracy of inner solutions; None if `plan.ACCURACIES` determines it.
     stage : Start or None
-        Rule that fixes the weights before training.
+        Rule that fixes the weights before training; None if training finds them.
     sift_kernels : int
-        Number of kernels at p = 1 above which they are sifted.
+        Number of kernels above which p = 1 is solved on a growing set of kernels (`sifting`).
     """
 
     norms: Callable[[Norm], bool]
@@ -57,7 +58,7 @@ class Trained(Method):
         return self.norms(norm)
 
     def streams(self, M: int, n: int) -> bool:
-        """Whether p = 1 is solved on some of M kernels at a time."""
+        """Return whether p = 1 with M kernels is solved on a growing set of them (`sifting`)."""
         sifts = self.stage is None and self.accuracy is not COMPLETE
         return sifts and self.sift_kernels < M
 

@@ -1,4 +1,4 @@
-"""Warm starts along a grid of norms and costs: every solution starts from a neighbour.
+"""Warm starts on a grid of norms and costs: each fit starts from a neighbouring solution.
 
 At the lowest C most alphas are at their bounds, and another norm changes few of them. At high C
 they hardly depend on C. So the path goes from norm to norm at the lowest C, and from each of them
@@ -18,7 +18,7 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from .result import Result
 
-FRESH = 1e-6  # fraction of equal weights mixed into a warm start: analytic steps never leave 0
+FRESH = 1e-6  # share of equal weights in a warm start: analytic steps cannot raise a weight of 0
 
 
 def follow(
@@ -37,7 +37,7 @@ def follow(
     engine : Engine
         Stores the examples and alpha.
     norms : sequence of Norm
-        Similar norms should be neighbours.
+        The solution for each norm is the start for the next one, so sort them by similarity.
     Cs : ndarray of shape (costs,)
         Values of C, in any order.
     solve : callable
@@ -49,7 +49,7 @@ def follow(
     norm, cost : int
         Positions in `norms` and `Cs`.
     result : Result
-        The engine has its alpha until the next result is requested.
+        The engine stores the alpha of this result until the next one is requested.
     """
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None
@@ -83,9 +83,10 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to an alpha that is feasible for a new C; return weights, shape (M,).
+    """Make the engine's alpha feasible for a new C, and return initial weights, shape (M,).
 
-    No weight is exactly 0 unless the norm is sparse, since analytic steps never leave 0.
+    `weights` are those of the last solution. Unless the norm is sparse, no initial weight is
+    exactly 0, since analytic steps cannot raise it again.
     """
     norm = problem.norm
     if not weights.any():  # the constant model was optimal

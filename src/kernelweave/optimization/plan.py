@@ -5,8 +5,8 @@ determine the engine (`engine_choice`). The problem and the costs of the engine 
 determine the plan (`make_plan`): a composition of small frozen objects, whose `repr` is the plan
 itself. `solve` follows it and chooses nothing.
 
-Components of plans are listed in `INNER`, `STEPS` and `ACCURACIES`, each with the cases that it
-applies to. Of each list the first that applies is taken; `compose` builds the plan of them.
+`INNER`, `STEPS` and `ACCURACIES` list components of plans, each with the cases that it applies to.
+The first entry of each list that applies to a case is used; `compose` combines them to a plan.
 """
 
 from __future__ import annotations
@@ -69,18 +69,18 @@ class PlanTuning:
     joint_from : p from which on the best weights change slowly enough for joint descent.
     outer_share : if a change of alpha costs a pass over the examples, inner problems are not solved
         below this fraction of the outer gap.
-    hessian_share, hessian_blocks : number of free examples from which a Hessian is computed, as a
-        fraction of all examples, so that its Cholesky factorisation costs no more than a pass over
-        them; and bounds on that number, in units of the largest kernel block.
+    hessian_share, hessian_blocks : the Hessian of a Newton weight step is computed from at most
+        this fraction of all examples, so that its Cholesky factorisation costs no more than a pass
+        over them; and bounds on their number, in units of `EngineCosts.block`.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
     cheap_changes, costly_changes : KKT violation to which a working set is solved, relative to the
-        largest one. With several kernels whose values are not cached a changed alpha costs more,
-        and less accurate solutions change fewer of them.
+        largest one. With several kernels whose values are not cached, each changed alpha costs
+        more (`costly_changes`), and less accurate solutions change fewer of them.
     response_kernels : number of kernels, times outputs, above which Newton steps are slower than
-        analytic steps with such a risk: each kernel adds a linear system.
+        analytic steps if the risk is not a sum over the examples: each kernel adds a linear system.
     active_sets : constants of growing active sets.
-    adapt : iterations in which alpha adapts when small weights of a final model are dropped.
+    adapt : maximum number of iterations that improve alpha after small weights are dropped.
     """
 
     newton_free: float = 1.3
@@ -159,10 +159,13 @@ def make_plan(
     method : Method
         The user's choice, from `find_method`.
     problem : Problem
+        The loss, the norm and the number of outputs determine which components apply.
     engine : Engine
+        Stores the examples; its costs decide between components.
     name : str
         Name of the engine.
     options : Options
+        Requirements besides the method.
     """
     constant = problem.constant_is_optimal(0.0)
     if isinstance(problem, HardMarginProblem) and not (method.solves_hard_margins or constant):
@@ -181,10 +184,10 @@ def make_plan(
 
 
 def compose(case: Case, name: str) -> Plan:
-    """Return the plan of a case on the engine of a name.
+    """Return the plan of a case, given the name of its engine.
 
-    The solver for alpha is surrounded by the one for the weights, and that by growing active sets,
-    by exact zeros and by single precision.
+    From the inside out, the solvers are: that of alpha under fixed weights, that of the weights,
+    growing active sets (`ActiveSets`), exact zeros (`DropSmallWeights`), and `SinglePrecision`.
     """
     if case.step is not None:
         case.step.refuse_many(case.norm, case.M)
@@ -227,12 +230,16 @@ class Case:
     Attributes
     ----------
     method : Trained
+        The user's choice.
     problem : Problem
     costs : EngineCosts
+        Costs of the operations of the engine.
     n, M : int
         Numbers of examples and kernels.
     options : Options
+        Requirements besides the method.
     tuning : PlanTuning
+        Thresholds of the choices.
     """
 
     method: Trained
@@ -253,7 +260,7 @@ class Case:
 
     @property
     def compares(self) -> bool:
-        """Whether the risk is no sum over examples, so that working sets cannot solve it."""
+        """Whether the risk is no sum over the examples; then `WorkingSets` cannot solve it."""
         return not self.risk.separates
 
     @property
@@ -283,7 +290,7 @@ class Case:
         return WorkingSets(self.size, costs.free_weights, cached, accuracy, largest)
 
     def or_working_sets(self, first: Solver) -> Solver:
-        """Return a solver that is replaced by working sets if it stalls or examples are few."""
+        """Return `first`, with working sets as a fallback if it stalls or examples are few."""
         return Fallback(first, self.working_sets, self.size)
 
     @property
@@ -295,14 +302,14 @@ class Case:
 
     @property
     def takes_newton_cg(self) -> bool:
-        """Whether all alphas change at once, and the risk has a Hessian."""
+        """Whether all alphas change at once, and the risk is a sum of smooth losses."""
         return self.changes_all and self.risk.is_smooth and not self.compares
 
     @property
     def takes_conjugate_gradients(self) -> bool:
-        """Whether conjugate gradients change all alphas: for quadratic risks.
+        """Whether conjugate gradients change all alphas at once; they need quadratic conjugates.
 
-        If alphas have bounds, moves are short, so that products must be cheap.
+        If alphas have bounds, steps are short and many, so that products must be cheap.
         """
         products = self.costs.products
         if products is None or not self.changes_all or self.risk.is_smooth or self.compares:
@@ -331,9 +338,10 @@ class Case:
 
     @property
     def has_no_hessian(self) -> bool:
-        """Whether the Hessian for Newton weight steps is unknown, or needs too many systems.
+        """Whether Newton weight steps lack a Hessian, or computing it takes too long.
 
-        A risk that is not a sum over the examples needs one linear system per kernel and output.
+        If the risk is not a sum over the examples, the Hessian takes one linear system per kernel
+        and output, and the risk must be smooth.
         """
         systems = self.M * self.problem.n_outputs
         costly = systems > self.tuning.response_kernels or not self.risk.is_smooth
@@ -341,7 +349,7 @@ class Case:
 
     @property
     def takes_newton_steps(self) -> bool:
-        """Whether Newton steps are fewer, or cost less, than analytic steps."""
+        """Whether Newton weight steps take less time than analytic ones."""
         tuning, p = self.tuning, self.norm.exponent
         largest = tuning.newton_free if self.costs.free_weights else tuning.newton_costly
         steep = p <= largest or (np.isnan(p) and self.norm.is_curved)
@@ -388,7 +396,7 @@ class Case:
 
     @property
     def grows(self) -> bool:
-        """Whether active sets grow from a few examples, since alpha = 0 is feasible for others."""
+        """Whether training uses growing active sets: n is large, and omitted alphas may be 0."""
         if self.compares or self.problem.n_outputs > 1:
             return False
         complete = self.step is not None and self.accuracy is not None and not self.accuracy.largest
@@ -407,7 +415,7 @@ class Choice(Generic[Component]):
     Attributes
     ----------
     applies : callable
-        Returns whether the component is for a case.
+        Returns whether the component is suitable for a case.
     build : callable
         Returns the component for a case.
     """

@@ -41,7 +41,7 @@ class Result(Certificate):
     rounding_bound : float
         Bound on the effect of rounding on the gap.
     plan : Plan, optional
-        The plan that was followed; None for results of parts of a plan.
+        The plan that was followed; None for the result of a component of a plan.
     """
 
     alpha: np.ndarray
@@ -65,8 +65,8 @@ class Result(Certificate):
         Parameters
         ----------
         kernels : ndarray
-            Positions of the kernels of this result. If this is a result for their sum, each gets
-            its weight.
+            Positions of the kernels of this result. If it has a single weight, that of their plain
+            sum, each of them gets this weight.
         """
         if len(self.weights) == M:
             return self

@@ -23,17 +23,20 @@ from .stopping import StoppingRule
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The state of a run: solvers log the duality gap of each model in it, and query when to stop.
+    """The state of a run: solvers log each model and its duality gap, and query when to stop.
 
     Attributes
     ----------
     rule : StoppingRule
+        Has the tolerance, and detects stalled solvers.
     budget : Budget
+        Iterations and time left.
     log : Log
+        Entries of the models so far.
     observe : callable, optional
         Is called with alpha, shape (n,), and the weights, shape (M,), whenever they have changed.
     best : BestModel, optional
-        Stores the model of the smallest gap, which a fit returns that runs out of budget.
+        Stores the model with the smallest gap. A fit returns it if the budget is spent.
     """
 
     rule: StoppingRule
@@ -126,7 +129,7 @@ class Run:
             The primal and dual value of the model.
         weights : ndarray of shape (M,)
         iterations : int
-            Number of iterations that led to it.
+            Number of iterations since the last recorded model.
         alpha : ndarray of shape (n,), optional
             If given, the fit may return this model when its budget is spent.
         """

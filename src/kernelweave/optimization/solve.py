@@ -27,8 +27,9 @@ def solve(
     ----------
     problem : Problem
     engine : Engine
-        Stores the examples.
+        Stores the examples; it ends at the alpha of the result.
     plan : Plan
+        Start and solver, from `make_plan`.
     run : Run
         Tolerance, budget, log and observer.
     weights : ndarray of shape (M,), optional
@@ -53,8 +54,9 @@ def solve_confirmed(
 ) -> Result:
     """Solve a problem, and confirm that its gap is below the tolerance despite rounding.
 
-    If rounding leaves that open, training continues to a gap that is smaller by the bound on
-    rounding. The parameters are those of `solve`; `rounding` bounds the rounding of the kernels.
+    If the gap plus the bound on its rounding error exceeds the tolerance, training continues to a
+    gap that is smaller by this bound. `rounding` bounds the rounding errors of the kernels; the
+    other parameters are those of `solve`.
     """
     tol = run.tol
     problem, weights = _started(problem, engine, plan, run, weights)
@@ -73,7 +75,7 @@ def solve_confirmed(
 def _started(
     problem: Problem, engine: Engine, plan: Plan, run: Run, weights: np.ndarray | None
 ) -> tuple[Problem, np.ndarray]:
-    """Return the problem to solve (fixed weights or not), and the first weights, shape (M,)."""
+    """Return the problem, with fixed weights if the start fixes them, and first weights, (M,)."""
     if weights is None:
         engine.move_to(problem.risk.feasible_alpha())
     if weights is None or plan.start.fixes_weights:

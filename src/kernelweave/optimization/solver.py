@@ -29,8 +29,9 @@ class Solver(Protocol):
         engine : Engine
             Stores a feasible alpha; it ends at the alpha of the result.
         weights : ndarray of shape (M,)
-            Where the weights start.
+            Initial weights.
         run : Run
+            Tolerance, budget and log.
 
         Returns
         -------

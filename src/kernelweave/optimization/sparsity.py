@@ -26,6 +26,7 @@ class DropSmallWeights:
     Parameters
     ----------
     solver : Solver
+        Finds alpha and the weights.
     inner : Solver
         Improves alpha under fixed weights.
     iterations : int
@@ -47,8 +48,9 @@ class DropSmallWeights:
     def _dropped(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
         """Return a result with small weights set to 0 as far as its gap stays below the tolerance.
 
-        First all small weights are dropped and alpha adapts. If that fails, alpha
-        stays, and bisection finds the number of weights to drop: the gap grows with it.
+        First all small weights are dropped and alpha is improved for the others. If the gap stays
+        too large, alpha is restored, and bisection finds the number of weights to drop: the gap
+        grows with this number.
         """
         limit = max(run.tol, result.gap)
         rising = np.argsort(result.weights, kind="stable")

@@ -48,7 +48,7 @@ class SampleTuning:
 
     Attributes
     ----------
-    every : number of examples for each example of the sample.
+    every : a sample has at most about one in this many examples.
     smallest : smallest number of examples for which training starts on a sample.
     largest : largest number of examples in a sample.
     tol : relative duality gap on a sample.
@@ -64,15 +64,16 @@ class SampleTuning:
 class Sample:
     """Start from the weights learned on a sample, itself started from a smaller sample.
 
-    From equal weights to sparse ones it takes several steps, each of which needs a good solution on
-    all examples. A sample finds approximate weights at a small part of that cost.
+    It takes several weight steps from equal to sparse weights, and each needs an accurate solution
+    on all examples. A sample finds approximate weights at a small part of that cost.
 
-    Sampled examples are up-weighted so that the total cost is preserved. They are in single
-    precision, if that is faster: their result is only a start.
+    Sampled examples are up-weighted so that the total cost is preserved. Samples are solved in
+    single precision if the engine supports it, since their weights are only a start.
 
     Parameters
     ----------
     solver : Solver
+        Solves the problem of a sample.
     """
 
     solver: Solver

@@ -26,9 +26,11 @@ class StallTuning:
     still : the run also stalls if `noisy_patience` models hardly change: neither their weights, by
         more than this fraction, nor their dual values, by more than this fraction of the distance
         between primal and dual value.
-    dual_rounding : change of the dual value that is rounding, relative to the largest value.
-    zero : objective that is 0 up to rounding, relative to the largest value.
-    inner_rounding : inner problems are not solved below this fraction of the primal value.
+    dual_rounding : changes of the dual value below this fraction of the largest dual value are
+        attributed to rounding.
+    zero : objectives below this fraction of the largest primal value count as 0.
+    inner_rounding : the required difference of primal and dual value of an inner problem is at
+        least this fraction of the first primal value.
     """
 
     patience: int = 100
@@ -53,6 +55,8 @@ class StoppingRule:
     decrease : float
         The gap must also fall to this fraction of the first gap. Used for inner problems: otherwise
         a weight step might be repeated at the same alpha.
+    tuning : StallTuning
+        Constants of the test for stalled solvers.
     """
 
     tol: float
@@ -70,9 +74,9 @@ class StoppingRule:
     def stalled(self, log: Log, engine: Engine) -> bool:
         """Return whether further iterations would not improve the last model.
 
-        A run stalls after many iterations without progress, after a few if rounding may make up
-        most of the gap or nothing changes any more, or if both objectives are 0. The engine has
-        the alpha of the last model.
+        A run stalls after many iterations without progress, or if both objectives are 0. It stalls
+        after a few if the model no longer changes or most of the gap may be a rounding error. The
+        engine has the alpha of the last model.
         """
         tuning, past = self.tuning, log.extremes
         if self._vanished(log) or self._idle(past, tuning.patience, tuning.no_progress):

@@ -10,7 +10,7 @@ RECENT = 10  # number of last models whose gaps the estimate uses
 
 
 class TimeLeft:
-    """Linear extrapolation of the logarithm of the gap to the tolerance.
+    """Estimates when the gap reaches the tolerance, by linear extrapolation of its logarithm.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class TimeLeft:
         self._past: list[tuple[float, float]] = []  # seconds, and the logarithm of the best gap
 
     def after(self, progress: Progress) -> str:
-        """Return the remaining time as text, given the next entry of the log."""
+        """Add an entry of the log, and return the estimated remaining time as text."""
         if self._past and progress.seconds < self._past[-1][0]:
             self._past = []  # a new output, whose clock starts at 0
         best = min(np.log(max(progress.gap, 1e-300)), *(gap for _, gap in self._past), np.inf)

@@ -1,6 +1,7 @@
 """The wrapper schedule: a weight step after every solution of the inner problem.
 
-J(theta) denotes the optimal value of the inner problem, in which the weights are fixed. Weight
+J(theta) denotes the optimal value of the inner problem, in which the weights are fixed. The inner
+gap is the duality gap of this problem, the outer gap that of the problem with free weights. Weight
 steps that build a model of J, such as Newton steps, need an alpha close to the inner optimum.
 Otherwise they go too far in a wrong direction, and it is unknown whether the last step decreased J.
 The inner problem is solved as accurately as a step needs it, and no better.
@@ -34,10 +35,10 @@ class WrapperTuning:
     inner_failures : stalled inner problems in a row after which the fit stops.
     probes : maximum number of weights tested in a row for which the constant model is optimal. A
         fit that exceeds it stops, since such dual values are rounding errors.
-    inner_decrease : fraction to which the inner gap must fall: otherwise a weight step might be
-        repeated at the same alpha.
-    good_weights : if better weights would reduce the gap by less than this fraction of the
-        tolerance, only alpha is improved.
+    inner_decrease : fraction of its first value to which the inner gap must fall. Otherwise a
+        weight step might be repeated at the same alpha.
+    good_weights : if better weights would reduce the outer gap by less than this fraction of the
+        tolerance, the next iteration improves only alpha.
     """
 
     inner_iterations: int = 1000
@@ -74,8 +75,8 @@ COMPLETE = Accuracy(largest=0.0, least=0.3)
 class InnerGap:
     """The relative duality gap to which the next inner problem is solved.
 
-    After a weight step it is the decrease of J that the step predicts, to first order, within
-    bounds.
+    After a weight step it is the decrease of J that the step predicts to first order, clipped to
+    the bounds in `Accuracy`.
     """
 
     def __init__(self, accuracy: Accuracy, tol: float):
@@ -143,8 +144,9 @@ class Wrapper:
     inner : Solver
         Solves the inner problem.
     step : WeightStep
+        Computes the next weights from an inner solution.
     accuracy : Accuracy
-        Of the inner solutions.
+        Inner gap that each weight step requires.
     """
 
     inner: Solver
