@@ -19,7 +19,7 @@ import numpy as np
 from ..kkt_system import longest_step
 
 MAX_STEPS = 60
-INSET = 0.1  # part of the start that is replaced by a point far from all bounds
+INSET = 0.1  # the first iterate is the start plus this fraction of the way to an inner point
 STEP_FRACTION = 0.99  # fraction of the longest feasible step that is taken, to stay inside
 
 
@@ -37,11 +37,13 @@ def class_interior_points(
     Parameters
     ----------
     kernel : ndarray of shape (q, q)
+        Combined kernel matrix of the working set.
     own : boolean ndarray of shape (K, q)
         Whether a class is that of the example.
     costs : ndarray of shape (q,)
-        Positive.
+        Costs C_i, all positive.
     intercept : bool
+        Whether the sum of the alphas of each class is fixed.
     gap : float
         Duality gap of the working set at which to stop.
     alpha, outputs : ndarrays of shape (K, q)

@@ -30,11 +30,11 @@ class ClassSetsTuning:
 
     Attributes
     ----------
-    accuracy : a working set is solved to this fraction of its gap,
-    end : or to this fraction of the tolerance, if that is larger.
-    passes : maximum number of passes over a working set.
-    direct : largest number of dual variables for which interior points take over from passes that
-        were not enough: a dense system of 8 MB.
+    accuracy, end : a working set is solved to the fraction `accuracy` of its gap, or to the fraction
+        `end` of the tolerance, whichever is larger.
+    passes : maximum number of passes of block coordinate descent over a working set.
+    direct : if these passes were not enough, interior points take over up to this number of dual
+        variables: a dense system of 8 MB.
     """
 
     accuracy: float = 0.1
@@ -121,9 +121,9 @@ class ClassSets:
 
 
 def example_gaps(risk: ClassRisk, f: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return each example's contribution to the duality gap, shape (n,), at decision values f.
+    """Return each example's contribution to the duality gap, shape (n,).
 
-    f and alpha have shape (K, n).
+    f, the decision values of the K classes, and alpha have shape (K, n).
     """
     slopes = f + ~risk.own
     parts = risk.costs * risk.own - alpha

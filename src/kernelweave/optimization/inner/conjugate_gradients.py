@@ -35,8 +35,8 @@ class ConjugateGradientTuning(DescentTuning):
         approach the optimum of the model, which differs from that of K.
     first_model_moves : the same before any product with K is recorded; the model is then built from
         products recorded for other kernels or weights only.
-    unit_length : lengths that differ from 1 by at most this are replaced by 1, so that alphas reach
-        the bounds that the model predicts.
+    unit_length : lengths that differ from 1 by at most this are set to 1, so that alphas which are
+        bounded at the minimum of the model reach their bounds exactly.
     most_products : number of products of one descent after which no model is used: its cost grows
         with the number of recorded products.
     poor_length : if the line search finds a smaller length, the recorded products are discarded
@@ -150,10 +150,12 @@ class ConjugateGradients:
     Parameters
     ----------
     separate : bool
-        Whether products are computed for each kernel, which costs no more than for their sum.
+        Whether products are computed for each kernel instead of for their sum. Set it if this costs
+        no more.
     record : bool
         Whether products are recorded for a model of the kernel matrix.
     tuning : ConjugateGradientTuning
+        Limits of slow progress, and constants of the model.
     """
 
     separate: bool = False

@@ -43,9 +43,9 @@ class DescentTuning:
 
     Attributes
     ----------
-    patience : moves within which the gap must halve.
-    moves_per_free : the same, per free alpha; the larger number counts. Ill-conditioned problems
-        are slow at first, and small working sets with many free examples are slower still.
+    patience, moves_per_free : the gap must halve within `patience` moves, or within this number of
+        moves per free alpha if that is larger. Ill-conditioned problems are slow at first, and
+        small working sets with many free examples are slower still.
     stall_moves : moves within which the distance between the best primal and dual value must fall.
     stall_factor : factor below which that distance must fall.
     short_moves, short_length : epsilon-insensitive loss only. A move is short if kinks reduce its
@@ -73,7 +73,8 @@ class Descent:
     weights : ndarray of shape (M,)
         Fixed kernel weights.
     separate : bool
-        Whether products are computed for each kernel, which costs no more than for their sum.
+        Whether products are computed for each kernel instead of for their sum. Set it if this costs
+        no more (`engines.costs.Products.separate`).
     step : float
         Length of a gradient step: the inverse curvature along the last move.
     last : tuple of two ndarrays of shape (n,), or None
@@ -83,6 +84,7 @@ class Descent:
     exact_bounds : bool
         Whether the last move was not truncated, so that bounded alphas are exactly at their bounds.
     tuning : DescentTuning
+        Decides when progress is too slow.
     """
 
     problem: Problem
@@ -282,7 +284,7 @@ def descended(descent: Descent, run: Run) -> Result:
 
 
 def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
-    """Return whether the gap has not halved within `patience` moves, or the values stall.
+    """Return whether the gap has not halved within `patience` moves, or both objectives stall.
 
     Parameters
     ----------
@@ -291,6 +293,7 @@ def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
     free : int
         Number of free alphas.
     tuning : DescentTuning
+        Numbers of moves that are allowed.
     """
     patience = max(tuning.patience, int(tuning.moves_per_free * free))
     past = run.log.extremes

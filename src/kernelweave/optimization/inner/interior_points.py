@@ -1,7 +1,8 @@
 """Interior point method for a working set; its work hardly depends on the condition number.
 
-Let conj be the convex conjugate of the loss of an example. If it is smooth on lo <= alpha <= hi,
-the KKT conditions with a fixed sum of alpha (or, without an intercept, with b = 0) are
+Let conj be the convex conjugate of the loss of an example, F the combined outputs, and b the bias.
+If conj is smooth on lo <= alpha <= hi, the KKT conditions with a fixed sum of alpha (or, without an
+intercept, with b = 0) are
 
     conj'(alpha) + F + b - z_lo + z_hi = 0,    z_lo (alpha - lo) = z_hi (hi - alpha) = mu,   mu = 0.
 
@@ -35,7 +36,7 @@ def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
     Parameters
     ----------
     problem : Subproblem
-        The conjugates of its losses are quadratic on each side of 0.
+        The conjugates of its losses must be quadratic on each side of 0.
     """
     path = _Path(problem)
     for _ in range(MAX_STEPS):
@@ -49,7 +50,7 @@ def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
 
 
 class _Path:
-    """A point of the path: the variables y, the bias, and slacks and multipliers z of the bounds.
+    """A point near the central path: y, the bias, and slacks and multipliers z of the bounds.
 
     The first q variables belong to the q alphas, the others are the y' of alphas with a kink
     (`split`). With k variables, slack and z have shape (2, k), for lo and hi; an infinite bound has

@@ -7,8 +7,8 @@ function of the squared block norms s_m = alpha' K_m alpha. So is the dual probl
 
 Its gradient is that of an SVM with fixed weights theta(s). Along a move every s_m is a parabola, so
 the line search needs no product. A move needs the product with each kernel, which some engines
-compute at the cost of the product with their sum. There are no weight steps. About as many moves as
-for a single SVM optimise alpha and the weights.
+compute at the cost of the product with their sum. There are no weight steps: alpha and the weights
+together take about as many moves as alpha alone in a single SVM.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
 The convex conjugates of these losses are binary entropies (`losses.DualTerm`). The derivative of an
 entropy is infinite at the bounds, so Newton's method on alpha cannot approach them. The primal
-problem is smooth. With the losses conj*, as functions of -f, v = K (beta - alpha_0) for any beta,
-and a bias b it reads
+problem is smooth. Let alpha_0 be the alphas at the start, F their combined outputs, f the decision
+values, and conj* the losses as functions of -f. With v = K (beta - alpha_0), the primal problem in
+beta and the bias b is
 
-    minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)),
+    minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)).
 
-and at its minimum beta = conj*'(-(F + v + b)) is the optimal alpha. If margins are large compared
+At the minimum beta = conj*'(-(F + v + b)) is the optimal alpha. If margins are large compared
 with the curved range of conj*, the sum is nearly piecewise linear, and Newton steps are poor. A
 homotopy avoids this: the entropies are first increased to the size of the margins, and the added
 part is reduced after every full step.

@@ -1,16 +1,16 @@
 """Newton's method with conjugate gradients on the primal, for smooth risks.
 
-With fixed weights the primal problem of a smooth loss has a gradient and a Hessian. Write
-w = sum_i beta_i psi(x_i), so that v = K beta are its outputs. The dual point alpha = -grad R(v) is
-feasible, the gradient in w is sum_i (beta_i - alpha_i) psi(x_i), and the Newton step delta of beta
-satisfies
+With fixed weights the primal problem 1/2 ||w||^2 + R(v) with a smooth risk R has a gradient and a
+Hessian. Let psi be the feature map of the combined kernel. Write w = sum_i beta_i psi(x_i), so that
+v = K beta are its outputs. The dual point alpha = -grad R(v) is feasible, the gradient in w is
+sum_i (beta_i - alpha_i) psi(x_i), and the Newton step delta of beta satisfies
 
     (I + D K) delta = alpha - beta,    D the Hessian of R at v (with the best bias).
 
 Conjugate gradients in the inner product of K solve this, with one product with K per iteration.
-Let r be their residual. In the quadratic model the gap after a full step is 1/2 r' K r between the
-primal value of beta and the dual value of alpha, and 1/2 (K r)' D (K r) between the two values of
-alpha. Conjugate gradients stop when the sum of both is small enough. The method is that of Lin,
+Let r be their residual. After a full step, in the quadratic model, the primal value of beta exceeds
+the dual value of alpha by 1/2 r' K r, and the primal value of alpha exceeds its dual value by
+1/2 (K r)' D (K r). Conjugate gradients stop when the sum of both differences is small enough. The method is that of Lin,
 Weng and Keerthi (2008), with a kernel and a duality gap.
 """
 
@@ -65,7 +65,9 @@ class Point:
     Attributes
     ----------
     beta, v : ndarrays of shape (n,)
+        Coefficients, and decision values without the bias.
     response : Response
+        The risk at v, its gradient and its Hessian.
     """
 
     beta: np.ndarray
@@ -223,11 +225,13 @@ def newton_step(
     Parameters
     ----------
     point : Point
+        Start of the step.
     K_residual : ndarray of shape (n,)
         K (alpha - beta).
     product : callable
         Multiplies with K.
     stop : CGStop
+        Accuracy of the step, and limits of its computation.
     """
     hessian = point.response.hessian
     step = np.zeros_like(point.beta), np.zeros_like(point.beta)
@@ -247,7 +251,10 @@ class NewtonIterate:
 
     Attributes
     ----------
-    x, K_x, residual, K_residual : ndarrays of shape (n,) or (n, k)
+    x, residual : ndarrays of shape (n,) or (n, k)
+        Solution, and right - (I + D K) x.
+    K_x, K_residual : ndarrays of shape (n,) or (n, k)
+        Their products with K.
     squared : ndarray of shape () or (k,)
         residual' K residual.
     """
@@ -271,6 +278,7 @@ def newton_iterates(
     hessian, product : callables
         Multiply with D and with K.
     right, K_right : ndarrays of shape (n,) or (n, k)
+        Right-hand sides, and their products with K.
     moves : int
         Maximum number of iterates.
     """

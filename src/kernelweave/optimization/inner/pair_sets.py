@@ -1,8 +1,9 @@
 """Working sets of all pairs of classes (one against one), inside the core.
 
-`ClassPairsEngine` solves the two-class problems of all pairs under fixed weights. If every pair
-reaches a relative gap, so does the sum of their problems. If the kernel is ill-conditioned, the
-core stops before, and `WorkingSets`, which also take interior points, continue.
+`ClassPairsEngine` solves the two-class problems of all pairs under fixed weights. If the relative
+gap of every pair is below a tolerance, so is that of the sum of their problems. If the kernel is
+ill-conditioned, the core stops above the tolerance, and `WorkingSets` continues, which also uses
+interior points.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def solve_each_pair(
     engine : ClassPairsEngine
         Of one kernel.
     weights : ndarray of shape (1,)
+        Weight of the only kernel.
     run : Run
         Its tolerance is that of every pair.
     rounding : PairRounding, optional
@@ -71,7 +73,7 @@ def solve_each_pair(
     Returns
     -------
     list of Result
-        One for each pair; its alpha is that of the examples ``engine.rows[pair]``.
+        One for each pair, with the alphas of the examples ``engine.rows[pair]``.
     """
     engine.move_to(np.zeros(engine.n))
     engine.solve(problem.term, problem.risk.constant_models[0], BELOW_TOL * run.tol, weights)

@@ -4,7 +4,8 @@
 class Pauses:
     """Exponential backoff: skip a method for 1, 2, 4, ... working sets after each failure.
 
-    A method fails if kernel values are so large that its steps are rounding errors.
+    Interior points, for example, fail if kernel values are so large that their steps are dominated
+    by rounding errors.
     """
 
     def __init__(self) -> None:

@@ -24,7 +24,8 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
     Parameters
     ----------
     products : {"engine", "matrix", "sample"}
-        By the engine; with the matrix in memory; or with a Nystroem approximation.
+        How products are computed: by the engine, with the kernel matrix in memory, or with a
+        Nyström approximation from a sample.
     engine : Engine
     weights : ndarray of shape (M,)
     """

@@ -32,10 +32,11 @@ class SurrogateNewtonTuning:
     ----------
     steps : maximum number of directions.
     moves : maximum number of conjugate gradient moves for a direction.
-    directions : number of last directions that span the space of a step.
-    space_steps : maximum number of Newton steps in that space.
+    directions : number of last directions whose span is searched in each step.
+    space_steps : maximum number of Newton steps in this span.
     gap_factor : fraction of the present gap to which the approximate equations are solved.
-    start_steps : Newton steps with the approximate matrix alone, from the constant model.
+    start_steps : maximum number of Newton steps from the constant model with the approximate matrix
+        alone.
     certify : a model is certified once its predicted gap is below this multiple of the tolerance.
     """
 
@@ -50,7 +51,7 @@ class SurrogateNewtonTuning:
 
 @dataclass(frozen=True)
 class SurrogateNewton:
-    """Newton's method with directions of an approximate kernel matrix; a component of a `Plan`."""
+    """Newton's method with an approximate kernel matrix, see the module; part of a `Plan`."""
 
     tuning: SurrogateNewtonTuning = field(default=SurrogateNewtonTuning(), repr=False)
 
@@ -175,7 +176,7 @@ class Space:
         del self._directions[: -self.tuning.directions], self._products[: -self.tuning.directions]
 
     def minimum(self, problem: Problem, point: Point) -> Point | None:
-        """Return the best point that Newton steps in the space reach; None if none is better."""
+        """Return the point after a few Newton steps in the span; None if no step improves it."""
         if not self._directions:
             return None
         S, KS = np.array(self._directions), np.array(self._products)
@@ -197,7 +198,10 @@ class Space:
 def minimum(
     problem: Problem, point: Point, product: Product, tuning: SurrogateNewtonTuning
 ) -> Point:
-    """Return the approximate minimum of a problem whose kernel matrix has the given product."""
+    """Return an approximate minimum of the primal problem, by Newton steps from a point.
+
+    `product` multiplies with the kernel matrix.
+    """
     for _ in range(tuning.start_steps):
         residual = point.alpha - point.beta
         K_residual = product(residual)

@@ -29,6 +29,7 @@ class Violations:
     Attributes
     ----------
     up, down : ndarrays of shape (n,)
+        Right and left derivatives of the negative dual value in alpha.
     size : float
         The largest violation, max down - min up; both include 0 if the sum is not fixed.
     middle : float
@@ -53,10 +54,11 @@ class Violations:
             self.middle = 0.0
 
     def select(self, q: int, keep: np.ndarray) -> np.ndarray:
-        """Return a working set of at most q examples, sorted: the worst violators on both sides.
+        """Return a working set of at most q examples, sorted: those with the largest violations.
 
-        Up to half of it is `keep`, the free examples of the last working set: without them they
-        would oscillate. The worst pair is always in it.
+        It includes examples whose alpha should rise and examples whose alpha should fall, always
+        the worst of both. Up to half of it comes from `keep`, the free examples of the last working
+        set, whose alphas would otherwise oscillate.
         """
         most = min(q // 2, q - 2)
         keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]

@@ -42,10 +42,11 @@ class WorkingSetTuning:
     cached_end : if all kernel values are cached, a subproblem is solved to this fraction of the
         violation that the tolerance requires, since SMO steps are then cheaper than another working
         set.
-    least_sets, support_per_set : if new weights cost a pass over the support vectors, at least
-        `least_sets` working sets are solved between two weight steps, and one more for every
-        `support_per_set` support vectors.
-    smo_per_example, least_smo : SMO steps before the other method takes over.
+    least_sets, support_per_set : if new weights cost a pass over the support vectors, up to one
+        working set per `support_per_set` support vectors, or up to `least_sets` if that is more,
+        are solved between two weight steps.
+    smo_per_example, least_smo : SMO steps before the other method takes over: the first number for
+        each example of the working set, plus the second.
     passes : number of times that working sets of one size contain each example on average before
         their size is doubled. Well-conditioned problems need fewer passes.
     """
@@ -60,7 +61,7 @@ class WorkingSetTuning:
 
 @dataclass(frozen=True)
 class WorkingSets:
-    """The decomposition method as part of a plan.
+    """The decomposition method: SMO on one working set after the other; a component of a `Plan`.
 
     Parameters
     ----------
@@ -109,7 +110,9 @@ class Decomposition(Certifier):
     engine : Engine
         Stores the examples and alpha.
     plan : WorkingSets
+        Size of the working sets and accuracy of their solutions.
     run : Run
+        Has the time limit and the observer.
 
     Attributes
     ----------
@@ -151,8 +154,8 @@ class Decomposition(Certifier):
         ----------
         weights : ndarray of shape (M,)
         all_active : bool
-            Whether, if kernel values are cached, one working set contains all examples that are not
-            bounded.
+            Whether the working set consists of all examples that may leave their bounds, if kernel
+            values are cached and these examples fit.
         wanted : float
             Gap to reach, relative to the present one. The violation falls with the gap.
         """
@@ -277,8 +280,8 @@ def solve_subproblem(
 ) -> np.ndarray:
     """Return alphas of a working set, shape (q,), with a KKT violation of at most `tolerance`.
 
-    The violation may be larger if `late` has returned True, because of rounding, or if the method
-    that takes over from SMO is paused.
+    The violation may be larger if `late` returns True (the time limit is reached), because of
+    rounding, or if the method that takes over from SMO is paused (`Pauses`).
     """
     most = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo
     pairs = problem.with_free_alpha()
