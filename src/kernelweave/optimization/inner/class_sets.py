@@ -30,7 +30,7 @@ class ClassSetsTuning:
 
     Attributes
     ----------
-    accuracy, end : a working set is solved to the fraction `accuracy` of its gap, or to the fraction
+    accuracy, end : a working set is solved to the fraction `accuracy` of its gap, or the fraction
         `end` of the tolerance, whichever is larger.
     passes : maximum number of passes of block coordinate descent over a working set.
     direct : if these passes were not enough, interior points take over up to this number of dual

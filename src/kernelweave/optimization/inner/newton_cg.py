@@ -10,8 +10,8 @@ sum_i (beta_i - alpha_i) psi(x_i), and the Newton step delta of beta satisfies
 Conjugate gradients in the inner product of K solve this, with one product with K per iteration.
 Let r be their residual. After a full step, in the quadratic model, the primal value of beta exceeds
 the dual value of alpha by 1/2 r' K r, and the primal value of alpha exceeds its dual value by
-1/2 (K r)' D (K r). Conjugate gradients stop when the sum of both differences is small enough. The method is that of Lin,
-Weng and Keerthi (2008), with a kernel and a duality gap.
+1/2 (K r)' D (K r). Conjugate gradients stop when the sum of both differences is small enough. The
+method is that of Lin, Weng and Keerthi (2008), with a kernel and a duality gap.
 """
 
 from __future__ import annotations

@@ -96,7 +96,10 @@ class ConeProgram:
         return slice(self.n_columns - count, self.n_columns)
 
     def rows(self, right: np.ndarray, *terms: tuple[slice, object]) -> None:
-        """Append rows right - sum_k matrix_k x[where_k]; a call of `cone` must follow."""
+        """Append rows right - sum_k matrix_k x[where_k]; `cone` must then state their cone.
+
+        `terms` are the pairs (where_k, matrix_k).
+        """
         for where, matrix in terms:
             self.blocks.append((self.n_rows, where.start, sp.coo_array(matrix)))
         self.right.append(right)

@@ -9,9 +9,9 @@ Then the weights are proportional to d_m = gamma' Y K_m Y gamma, the squared dis
 two points of the classes that gamma represents in the space of kernel m. An SVM is trained on the
 weighted sum.
 
-The problem above is the dual of an SVM with the squared hinge loss, up to the scale of gamma: with
-alpha = t Y gamma, the best t, and C = (1 - lam) / (2 lam) it is the same quadratic form. So the
-first stage has a duality gap, too, and is solved to the tolerance of the estimator.
+The problem above is the dual of an SVM with the squared hinge loss and C = (1 - lam) / (2 lam), up
+to a factor t of gamma: with alpha = t Y gamma the quadratic forms agree. So the first stage has a
+duality gap, too, and is solved to the tolerance of the estimator.
 """
 
 from __future__ import annotations
@@ -121,8 +121,9 @@ class MarginOfSum:
     Parameters
     ----------
     lam : float
+        Regularisation parameter of `EasyMKL`, named in a warning.
     C : float
-        C of the SVM with which the weights are computed.
+        (1 - lam) / (2 lam), the C of the SVM with which the weights are computed.
     """
 
     lam: float

@@ -35,8 +35,8 @@ class Game:
         Sum of |alpha| to which its bounds refer: a_i is at most (hi_i - lo_i) / total. Not used if
         alpha has no bounds.
     played : int
-        Number of rounds of an earlier game, which the engine's alpha is the result of. It counts as
-        the mean of these rounds. 0 begins at alpha = 0. Not used if alpha has bounds.
+        To continue an earlier game: the number of rounds of which the engine's alpha is the result;
+        0 begins at alpha = 0. Not used if alpha has bounds.
 
     Attributes
     ----------
@@ -123,11 +123,11 @@ class Game:
 
     @cached_property
     def largest(self) -> float:
-        """Largest element of all G_m."""
+        """Largest diagonal element of all G_m."""
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the scale of the kernel matrices G_m: their mean trace, or their largest element.
+        """Return the scale of the G_m: their mean trace, or else their largest diagonal element.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Game:
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
     def play(self, rate: float) -> None:
-        """Play one round: select the examples with the smallest margins, update mu."""
+        """Play one round: increase a where margins are smallest; update mu at a learning rate."""
         outputs = kernel_blocks(self.engine).outputs()
         margins = self.problem.y * (self.mu @ outputs + self.ridge * self.engine.alpha)
         filled = [self._filled(side, margins) for side in self.sides]
@@ -187,11 +187,9 @@ class Game:
         self.total = min(self.total * float(np.exp(length * change)), self.largest_total)
 
     def update_weights(self, rate: float) -> None:
-        """Set mu for a learning rate, without overflow; weights of poor kernels may underflow.
+        """Set mu for a learning rate.
 
-        Parameters
-        ----------
-        rate : float
+        Exponentials are scaled so that none overflows; weights of poor kernels may underflow to 0.
         """
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())

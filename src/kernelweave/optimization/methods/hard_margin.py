@@ -50,6 +50,8 @@ class HardMargin:
     ----------
     soft : Solver
         Solves the soft-margin problems.
+    tuning : HardMarginTuning
+        Costs of the soft margins, and when to give up.
     """
 
     soft: Solver

@@ -60,7 +60,7 @@ from .sifting import MANY, Sifting, spread
 CERTIFICATES = 40  # number of certificates in a run
 LARGE = 2**29  # bytes of outputs above which kernels are sifted in any case
 EPOCHS = 5  # games with the hinge loss before the last one
-GAIN = 0.7  # exponent of the steps of t, between 1/2 and 1 for stochastic approximation
+GAIN = 0.7  # step k of t has length k^-0.7; stochastic approximation needs more than 1/2, at most 1
 STAGES = {"alignment": "plain", "centered-alignment": "centred"}  # names in plans
 EPS = 0.1  # largest accuracy by default
 LEAST_TOL = 0.01  # smallest tolerance that the default accuracy aims at
@@ -68,7 +68,7 @@ EPS_OF_TOL = 2.0  # accuracy relative to the tolerance: gaps end at about half o
 # Sifting, if kernels are streamed.
 FIRST = 300  # kernels in the first sample
 MAX_PASSES = 10  # passes over all kernels
-KEPT = 0.5  # weight of a game in the next one with more kernels; 1 continues it, 0 starts anew
+KEPT = 0.5  # fraction of rounds that count in the next game, with more kernels; 0 starts anew
 EARLY_TOL = 0.03  # gap to which a sample is solved while kernels are missing
 INNER_TOL = 0.9  # gap to which the last sample is solved, relative to the tolerance
 SAMPLE, MORE_ROUNDS = 500, 2.5  # typical number of kernels in a round, and of rounds in all games
@@ -158,10 +158,11 @@ class MWU(Method):
         return True
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether M kernels on n examples are sifted, which costs less or fits in memory.
+        """Return whether M kernels on n examples are solved on growing samples (`sifting`).
 
-        A round reads and updates the outputs of all kernels, with sifting those of a sample. A pass
-        over all kernels costs the kernel values of all pairs of support vectors.
+        They are if this is faster, or if the outputs of all kernels do not fit in memory. A round
+        reads and updates the outputs of all kernels, or of a sample. A pass over all kernels
+        computes the kernel values of all pairs of support vectors.
 
         Parameters
         ----------
@@ -297,10 +298,10 @@ class MWURounds:
     ----------
     parameters : MWU
     in_batches : bool
-        Whether several rounds are played on a local batch, since the examples are remote.
+        Whether rounds are played on batches of local examples, since the others are remote.
     played : int
-        Number of rounds of an earlier game, whose result is the engine's alpha and which is
-        continued; 0 for a new game. Not used if alpha has bounds.
+        To continue an earlier game, whose result is the engine's alpha: its number of rounds; 0 for
+        a new game. Not used if alpha has bounds.
     """
 
     parameters: MWU

@@ -21,9 +21,9 @@ def optimality(
 ) -> tuple[float, float]:
     """Return the smallest (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
 
-    eps1 is the largest difference between the maximum of s_m / (2 c_m) and its value for a kernel
-    of positive weight. eps2 is the smallest change of outputs with which the KKT conditions hold
-    (OPT_3 in the paper).
+    eps1 is the largest difference between the maximum of s_m / (2 c_m), where c_m is the cost of
+    kernel m in the norm, and its value for a kernel of positive weight. eps2 is the smallest change
+    of outputs with which the KKT conditions hold (OPT_3 in the paper).
 
     Parameters
     ----------

@@ -9,9 +9,9 @@ i and kernels m of nonzero weight,
     s_m = lambda d ball(theta) / d theta_m,             ball(theta) = 0,
 
 where conj is the convex conjugate of the loss of an example, g_m = K_m alpha, s_m = alpha' K_m
-alpha, and ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says
-that all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted. Without an
-intercept b stays 0 and the sum of alpha is free.
+alpha, ball(theta) = 0 is a smooth form of ||theta|| = 1, and lambda is its multiplier. At p = 1 the
+second line says that all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted.
+Without an intercept b stays 0 and the sum of alpha is free.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
 
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return the kernels whose weights are unknowns of the Newton step."""
+    """Return the kernels whose weights a Newton step changes; none if the weights are fixed."""
     if norm.is_plain_sum:
         return np.empty(0, dtype=int)
     if not norm.is_sparse:

@@ -5,10 +5,11 @@ program; Bach et al. (2004) as a second-order cone program. With K_m = L_m L_m' 
 
     min over alpha   sum_i conj_i(alpha_i) + 1/2 ||s||_dual,      sum_i alpha_i = tau,
 
-where sqrt(s_m) = ||L_m' alpha||_2 is one second-order cone per kernel. The dual of an lp norm of s
-is the square of a norm of u_m >= sqrt(s_m): the maximum norm for p = 1, otherwise a norm expressed
-by power cones. Entropies in the loss are exponential cones. So nearly every loss and norm of the
-library is supported, at O(M n^3) per iteration. Newton's method (`polish`) refines the solution.
+where conj_i is the convex conjugate of a loss and sqrt(s_m) = ||L_m' alpha||_2 is one second-order
+cone per kernel. The dual of an lp norm of s is the square of a norm of u_m >= sqrt(s_m): the
+maximum norm for p = 1, otherwise a norm expressed by power cones. Entropies in the loss are
+exponential cones. So nearly every loss and norm of the library is supported, at O(M n^3) per
+iteration. Newton's method (`polish`) refines the solution.
 """
 
 from __future__ import annotations
@@ -147,11 +148,11 @@ def dual_exponents(norm: Norm) -> list[float]:
 def _refined(
     problem: Problem, engine: Engine, alpha: np.ndarray, sizes: np.ndarray | None
 ) -> Iterator[tuple[Certificate, Point]]:
-    """Yield models with Clarabel's alpha, (n,), and the best of them after Newton steps.
+    """Yield models with Clarabel's alpha, (n,), then the best of them after each Newton step.
 
-    The weights are the best response to alpha, or follow from the multipliers of the cones,
-    theta_m sqrt(s_m) (`sizes`). At p = 1 the best response is not unique. At large p the weights
-    that follow from the multipliers are less accurate.
+    The weights are the best ones for alpha, or follow from the multipliers of the cones,
+    theta_m sqrt(s_m) (`sizes`). At p = 1 the best weights for alpha are not unique. At large p
+    those that follow from the multipliers are less accurate.
     """
     norm = problem.norm
     alpha, s = _placed(problem, engine, alpha)

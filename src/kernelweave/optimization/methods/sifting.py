@@ -5,9 +5,10 @@ problem is solved on a sample of the kernels. One pass over all kernels then cer
 the full problem, and some of the kernels that violate their KKT condition join the sample.
 
 The first sample comes from a few hundred examples, on which all kernels together cost little. With
-thousands of kernels, weight steps first solve the problem on every 16th kernel, also by sifting.
-These passes are cheap, and few passes over all kernels remain (partial pricing in the simplex
-method).
+thousands of kernels, the problem is first solved on every 16th kernel, also by sifting. Passes over
+these are cheap, and few passes over all kernels remain (partial pricing in the simplex method).
+
+Here s_m = alpha' K_m alpha, and c_m is the cost of kernel m in the norm, sum_m c_m theta_m = 1.
 """
 
 from __future__ import annotations
@@ -190,8 +191,8 @@ def first_guess(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return initial weights and a first sample of kernels, from a solution on few examples.
 
-    If the engine is at alpha = 0, it is moved to that solution. It is feasible, since the costs of
-    the examples are unchanged.
+    If the engine is at alpha = 0, it is moved to the alpha of that solution, which is feasible
+    since the costs of the examples are unchanged.
 
     Parameters
     ----------

@@ -1,14 +1,15 @@
 """The support kernel machine: p = 1 by SMO on a smoothed problem (Bach et al., 2004).
 
-The dual of p = 1 is not differentiable: its term is 1/2 max_m mu_m^2, mu_m = sqrt(s_m / c_m), c_m
-being the cost of kernel m (d_m^2 in the paper). Moreau-Yosida regularisation, 1/2 a_m^2 ||w_m||^2
-for each kernel in the primal, makes it
+The dual of p = 1 is not differentiable: it contains 1/2 max_m mu_m^2, where mu_m = sqrt(s_m / c_m),
+s_m = alpha' K_m alpha, and c_m is the cost of kernel m in the norm (d_m^2 in the paper).
+Moreau-Yosida regularisation, 1/2 a_m^2 ||w_m||^2 for each kernel in the primal, replaces this by
 
     R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa_m^2)
 
-with kappa_m = a_m / d_m. Its gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma /
-mu_m)_+ / kappa_m^2: that of an SVM with weights eta / c. By default all kappa_m are one kappa. It
-starts at 1 with d = 0, the plain sum of all kernels, and is halved with d = 1. The weights of the
+with kappa_m = a_m / d_m, d = 0 or 1, and (x)_+ = max(x, 0). Its gradient in alpha is
+F = sum_m eta_m / c_m K_m alpha with eta_m = (1 - d gamma / mu_m)_+ / kappa_m^2: that of an SVM with
+weights eta / c. By default all kappa_m are one kappa. Training starts with kappa = 1 and d = 0, the
+plain sum of all kernels; then d = 1 and kappa is halved repeatedly. The weights of the
 original problem are eta~_m = eta_m / (1 - kappa_m^2 eta_m), which add up to 1.
 
 There are two differences from the paper:
@@ -17,8 +18,8 @@ There are two differences from the paper:
   gap falls with kappa instead of kappa^2.
 * A small kappa makes the problem ill-conditioned: SMO takes hundreds of thousands of steps. So the
   method of multipliers is used. mu_m + kappa_m^2 lambda_m replaces mu_m, where lambda_m is ||w_m||
-  of the last solution, and kappa is reduced only if this reduces the gap too little. A warm start
-  gives such a solution, too.
+  of the last solution, or of a warm start. kappa is reduced only if this reduces the gap too
+  little.
 
 If kernels are many, few have weight. Then the problem is solved on a growing set of kernels
 (`sifting`).

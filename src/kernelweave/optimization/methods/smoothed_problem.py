@@ -47,7 +47,7 @@ class Smoothing:
     ----------
     room : maximum number of examples in a working set.
     kappa : initial kappa, at most 1.
-    mu : factor by which kappa is reduced.
+    mu : factor by which kappa is reduced (mu_m below is another quantity).
     a : a0 of every kernel; None for a0_m = d_m, where d_m^2 is the cost of kernel m in the norm.
     tuning : tolerances and limits of the iterations.
     """
@@ -94,6 +94,7 @@ class SmoothedProblem:
     run : Run
         Has the time limit.
     smoothing : Smoothing
+        First kappa, and how it is reduced.
 
     Attributes
     ----------
@@ -102,7 +103,13 @@ class SmoothedProblem:
     s : ndarray of shape (M,)
         Squared block norms alpha' K_m alpha.
     mu : ndarray of shape (M,)
-        sqrt(s_m / c_m).
+        sqrt(s_m / c_m), with the costs c_m of the kernels (`cost`).
+    kappa, d : float
+        Smoothing parameters, see `skm`.
+    shift : ndarray of shape (M,)
+        kappa_m^2 lambda_m, which the method of multipliers adds to mu.
+    q : int
+        Maximum number of examples in a working set.
     eta, multipliers : ndarrays of shape (M,)
         eta_m, and dR / dmu_m = eta_m mu_m, which is lambda_m in `skm`.
     unused, excluded, readmitted : ndarrays of bool, shape (M,)
@@ -201,8 +208,8 @@ class SmoothedProblem:
     def smoothed_gap(self) -> float:
         """Return the duality gap of the smoothed problem.
 
-        It is a sum over the loss alone, since eta is optimal for s. The KKT violation does not
-        replace it: with a large C, a small violation can be most of the primal value.
+        Only the losses contribute to it, since eta is optimal for s. The largest KKT violation
+        cannot replace it: with a large C, a small violation can be most of the primal value.
         """
         problem, alpha = self.problem, self.engine.alpha
         F = self.engine.combined(self.eta / self.cost)
@@ -230,7 +237,7 @@ class SmoothedProblem:
         self.refresh()
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
-        """Solve the smoothed problem on a working set up to a KKT violation.
+        """Solve the smoothed problem on a working set to a KKT violation of `tolerance`.
 
         If the working set has all examples, its kernel matrices are cached, and the outputs are
         computed from them.
@@ -273,11 +280,12 @@ class SmoothedProblem:
 
 
 def smoothed(mu: np.ndarray, kappa: np.ndarray | float, d: float) -> np.ndarray:
-    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa_m^2, shape (M,).
+    """Return the gradient dR / dmu_m = (mu_m - d gamma)_+ / kappa_m^2 of R in `skm`, shape (M,).
 
     Parameters
     ----------
     mu : ndarray of shape (M,)
+        Point at which the gradient is computed.
     kappa : ndarray of shape (M,), or float
     d : float
         Parameters of the smoothing, see `skm`.

@@ -1,8 +1,8 @@
 """Bounds on the smoothing of the support kernel machine (Bach et al., 2004, section 4.3).
 
 The smoothed problem adds 1/2 a_j^2 ||w_j||^2 to the primal for each kernel. Theorem 1 bounds the
-suboptimality of its solutions for the original problem. Corollary 1 is the inverse: it gives a
-smoothing that suffices, before anything is solved.
+suboptimality of its solutions for the original problem. Corollary 1 is the inverse: it gives,
+without solving any problem, values of a_j that suffice for a given suboptimality.
 """
 
 from __future__ import annotations

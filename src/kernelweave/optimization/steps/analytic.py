@@ -1,5 +1,6 @@
 """The analytic weight step: the best weights for fixed w (Kloft et al., 2011), over-relaxed.
 
+Here w = (w_1 .. w_M) are the normal vectors of the SVM in the feature spaces of the kernels.
 Alternating between w and the weights converges slowly near p = 1, since w depends on the previous
 weights. Steps in the logarithms of the weights are therefore multiplied by a factor above 1
 (over-relaxation). The factor grows while successive steps point in the same direction, and shrinks
@@ -25,7 +26,8 @@ class AnalyticTuning:
 
     Attributes
     ----------
-    underflow_share : fraction of the tolerance that may be lost by keeping weights representable.
+    underflow_share : limiting weights to representable numbers (`Norm.bounded`) may change the
+        optimal value by this fraction of the tolerance.
     first_factor, largest_factor : first and largest over-relaxation factor.
     increase, decrease : changes of the factor after steps in the same and in opposite directions.
     largest_ratio : largest factor by which a weight changes in one step, since a weight near 0

@@ -1,6 +1,9 @@
 """Cuts: affine lower bounds of J(theta), the optimal value of the inner problem.
 
 J(theta) >= linear_t - 1/2 theta . s_t      for every feasible alpha_t, optimal or not
+
+The bound is the dual value of alpha_t under weights theta: s_t are its squared block norms, and
+linear_t is the part without them, minus the conjugate of the risk.
 """
 
 from __future__ import annotations
@@ -24,9 +27,6 @@ class Cuts:
         Squared block norms of each alpha.
     idle : ndarray of shape (T,)
         Iterations since each cut was active.
-    scale : float
-        Size of the first cut that is not 0, or 1; dividing by it scales the coefficients of a
-        master problem to about 1.
     """
 
     def __init__(self) -> None:

@@ -25,10 +25,10 @@ from .base import WeightStep
 from .cuts import Cuts
 
 TIGHT = 1e-10  # smallest feasibility tolerance of HiGHS
-# Slope of the last cut along feasible changes, below which vertices are refined: the violation of a
-# cut is of the order of its square, which is then near the feasibility tolerance.
+# Vertices are refined if the slope of the last cut along feasible changes is below this. Violations
+# of cuts are of the order of its square, which is then near the feasibility tolerance.
 REFINED = 3e-5
-ACCURATE = 0.3  # largest fraction of the gap that an inner solution may account for
+ACCURATE = 0.3  # vertices are refined only if the inner gap is below this fraction of the outer gap
 FAR = 1e4  # distance, in units of the refined program, beyond which cuts and weights are left out
 PART = 0.3  # fraction of the way from the best weights to the vertex
 
@@ -50,6 +50,7 @@ class CuttingPlaneSteps:
     Parameters
     ----------
     norm : Norm
+        Defines the feasible weights.
     """
 
     def __init__(self, norm: Norm):
@@ -70,7 +71,7 @@ class CuttingPlaneSteps:
         return self._in_out(iterate, self._linear(self.cuts, refine=accurate))
 
     def _in_out(self, iterate: Iterate, vertex: np.ndarray) -> np.ndarray:
-        """Return weights, (M,), between the best ones so far and a vertex of the cuts, (M,)."""
+        """Return weights between the best ones so far and the minimum of the cuts, shape (M,)."""
         primal = iterate.primal()
         if primal < self.best:
             self.best, self.centre = primal, iterate.theta
@@ -91,9 +92,12 @@ class CuttingPlaneSteps:
 
 
 class LinearProgram:
-    """min gamma with costs . theta = 1, theta >= 0, gamma + 1/2 theta . s_t >= linear_t.
+    """The linear program that minimises the largest cut, gamma, at p = 1.
 
-    The HiGHS model is kept between iterations, so that the simplex method has a warm start.
+    min gamma  over  theta >= 0, costs . theta = 1,  with  gamma >= linear_t - 1/2 theta . s_t
+
+    for all cuts t (`cuts`). The HiGHS model is kept between iterations, so that the simplex method
+    has a warm start.
     """
 
     def __init__(self, costs: np.ndarray):

@@ -75,7 +75,7 @@ class ReducedGradientSteps:
     Parameters
     ----------
     norm : Norm
-        Its costs are the c_m.
+        Its `costs` are the factors c_m in the constraint sum_m c_m theta_m = 1.
     tuning : GradientTuning
     """
 
@@ -143,11 +143,12 @@ def _to_boundary(share: np.ndarray, direction: np.ndarray) -> tuple[float, int]:
 
 
 class GradientSteps:
-    """The gradient steps of one fit.
+    """The quasi-Newton steps of one fit, with a BFGS matrix; see the module.
 
     Parameters
     ----------
     norm : Norm
+        Defines the feasible weights.
     tuning : GradientTuning
     """
 
@@ -183,7 +184,7 @@ class Metric:
 
     def __init__(self, theta: np.ndarray, gradient: np.ndarray, damping: float):
         self.theta, self.gradient, self.damping = theta, gradient, damping
-        self.B = np.ptp(gradient) * np.eye(len(theta))  # makes the first step as long as a simplex
+        self.B = np.ptp(gradient) * np.eye(len(theta))  # the first step has about length 1
         self.initial = True
 
     def update(self, theta: np.ndarray, gradient: np.ndarray) -> None:
@@ -216,8 +217,9 @@ def _line_search(
 ) -> np.ndarray:
     """Return weights along a direction, shape (M,), with a length that decreases J.
 
-    J is compared by bounds: a dual value at the new weights, and `primal` at the present ones. A
-    length is rejected only if these prove that J has risen.
+    J is compared by bounds: a dual value at the new weights, and `primal`, the primal value, at the
+    present ones. `slope` is the derivative of J along the direction. A length is rejected only if
+    the bounds prove that J has decreased too little.
     """
     length = 1.0
     for _ in range(tuning.line_search):

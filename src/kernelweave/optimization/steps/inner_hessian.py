@@ -1,7 +1,9 @@
 """The Hessian of J(theta), the optimal value of the inner problem, as Newton steps need it.
 
-Let G, shape (f, M), be the outputs of the f free examples, and A = K + diag(curvature). Then the
-Hessian is G' X, where A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`).
+Let G, shape (f, M), be the outputs of all kernels at the f free examples (alphas strictly between
+their bounds), K their combined kernel matrix, and A = K + diag(curvature) with the second
+derivatives of the conjugate losses. Then the Hessian is G' X, where A X + 1 b = G and the columns
+of X add up to 0 (`kkt_system.value_hessian`).
 
 For large f the matrix A is too large, and the Hessian is estimated from every k-th free example,
 each of which counts k times. This overestimates the Hessian if examples are similar: it would be
@@ -42,9 +44,10 @@ class InnerHessian:
         Largest number of free examples. If there are more, the Hessian is extrapolated from a
         part of them.
     recorded : bool
-        Whether the Hessian is computed from recorded products, if there are any.
+        Whether the Hessian is computed from recorded products, if there are any for the weights.
     most_outputs : int
-        Number of outputs up to which all are used.
+        Largest number of outputs. If there are more, the Hessian is estimated from evenly spaced
+        ones.
     """
 
     most: int
@@ -120,12 +123,14 @@ def recorded_hessian(
 
 
 class LowRankSystem:
-    """(V V' + diag(own)) x + b = right, sum x = 0 (or b = 0), for f examples.
+    """The system (V V' + diag(own)) x + b = right, sum x = 0 (or b = 0), for f examples.
 
     Parameters
     ----------
     V : array of shape (f, m)
+        Low-rank factor of the kernel matrix.
     own : array of shape (f,)
+        Positive diagonal.
     """
 
     def __init__(self, V: np.ndarray, own: np.ndarray):

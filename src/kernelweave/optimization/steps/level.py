@@ -56,7 +56,9 @@ class LevelSteps:
     Parameters
     ----------
     norm : Norm
+        Defines the feasible weights.
     tuning : LevelTuning
+        Has the position of the level.
     """
 
     def __init__(self, norm: Norm, tuning: LevelTuning = LevelTuning()):

@@ -42,11 +42,11 @@ class MasterTuning:
     step_fraction : fraction of the step to the boundary that is taken.
     floor : weights below this do not shrink further, in units of the relative gap times the mean
         weight.
-    first_weights : number of the largest weights, and of the steepest ones, over which a model is
-        minimised first.
-    pair_tol, pair_rtol : difference of the slopes of two weights at which pair steps stop, absolute
-        and relative to the first difference; the smaller one counts.
-    pairs_per_weight : maximum number of pair steps per weight.
+    first_weights : a model is first minimised over this number of the largest weights, and of the
+        weights with the steepest descent.
+    pair_tol, pair_rtol : SMO steps on pairs of weights (p = 1) stop at this difference of their
+        slopes, absolute and relative to the first difference; the smaller one counts.
+    pairs_per_weight : maximum number of these steps per weight.
     multiplier_rounding : relative error of the multiplier of the norm constraint.
     """
 
@@ -77,13 +77,16 @@ class Master:
     ----------
     norm : Norm
         Its `ball` is the norm constraint.
-    P : ndarray of shape (N, N), positive semidefinite
+    P : ndarray of shape (N, N)
+        Hessian of the objective, positive semidefinite.
     q : ndarray of shape (N,)
+        Gradient of the objective at 0.
     lower : ndarray of shape (N,)
         Lower bounds; -inf for none.
-    rows : ndarray of shape (K, N)
-    ends : ndarray of shape (K,)
+    rows, ends : ndarrays of shape (T, N) and (T,)
+        Coefficients and right-hand sides of the linear constraints, such as cuts.
     tuning : MasterTuning
+        Stopping criteria.
     """
 
     norm: Norm
@@ -245,7 +248,7 @@ def least_weights(
     reach : float
         Fraction of itself below which a weight may not fall in one step.
     tuning : MasterTuning
-        Its `floor` prevents that small weights shrink further.
+        Weights below its `floor` do not shrink.
     """
     gap = iterate.gap(norm)
     relative = gap / max(iterate.scale, gap)
@@ -264,6 +267,7 @@ class QuadraticModel:
     H : ndarray of shape (M, M)
         Hessian in the same units.
     ridge : float
+        Added to the diagonal of H.
     """
 
     centre: np.ndarray
@@ -366,7 +370,8 @@ def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> floa
     Parameters
     ----------
     slope, normal, room : ndarrays of shape (M,)
-        Gradients of the model and of the constraint, and distances from the lower bounds.
+        Gradient of the model, gradient of the norm constraint, and distances of the weights from
+        their lower bounds.
     """
     size = float((room * normal) @ normal)
     return max(0.0, -float((room * slope) @ normal) / size) if size > 0 else 0.0

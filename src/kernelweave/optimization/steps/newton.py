@@ -83,6 +83,8 @@ class Newton(WeightStep):
     ----------
     curvature : InnerHessian or ResponseHessian
         Computes the Hessian of J(theta), the optimal value of the inner problem.
+    tuning : NewtonTuning
+        Trust region, and bounds on the scale of the Hessian.
     """
 
     curvature: InnerHessian | ResponseHessian
@@ -108,10 +110,12 @@ class NewtonSteps:
     Parameters
     ----------
     norm : Norm
+        Defines the feasible weights.
     hessian : callable
         Returns the Hessian of J(theta), the optimal value of the inner problem, shape (M, M), at
         the present weights, shape (M,).
     tuning : NewtonTuning
+        Trust region, and bounds on the scale of the Hessian.
     """
 
     def __init__(
@@ -192,7 +196,7 @@ class RankOneModel:
         self.hessian = _limited(hessian, theta / self.s)
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return the value of the model at theta, 0 at its centre, its gradient and its Hessian."""
+        """Return the model's value (0 at its centre), gradient and Hessian at theta, shape (M,)."""
         there = _core.rank_one_model(self.hessian, self.s, theta - self.theta, SLIGHT)
         if there is None:
             raise LinAlgError("a kernel without which J is not finite has lost its weight")

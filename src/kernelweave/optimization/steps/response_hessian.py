@@ -1,10 +1,10 @@
 """The Hessian of J(theta), the optimal value of the inner problem, for smooth risks.
 
-The inner optimum satisfies alpha = -grad R(K alpha) with K = sum_m theta_m K_m. The derivative of
-alpha in theta_m is -x_m with (I + D K) x_m = D g_m, where D is the Hessian of the risk, g_m = K_m
-alpha. Since dJ/dtheta_m = -1/2 alpha' g_m, the Hessian of J is G' (I + D K)^-1 D G, with G the
-outputs of all kernels. The conjugate gradients of `inner.newton_cg` solve the M systems at once.
-The risk need not be a sum over the examples.
+With R the risk, the inner optimum satisfies alpha = -grad R(K alpha), where K = sum_m theta_m K_m.
+The derivative of alpha in theta_m is -x_m with (I + D K) x_m = D g_m, where D is the Hessian of R
+and g_m = K_m alpha. Since dJ/dtheta_m = -1/2 alpha' g_m, the Hessian of J is G' (I + D K)^-1 D G,
+where the g_m are the columns of G. The conjugate gradients of `inner.newton_cg` solve the M systems
+at once. The risk need not be a sum over the examples.
 """
 
 from __future__ import annotations
