@@ -26,8 +26,8 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 def _levels_to_caller(frame: FrameType) -> int:
     """Return the level of the first frame outside the package; `frame` is level 1.
 
-    Outermost frames of the package, such as those of a thread that it has started, count as
-    outside.
+    If the whole stack belongs to the package, as in a thread that it has started, the level of the
+    outermost frame is returned.
     """
     level = 1
     while _is_inside(frame) and frame.f_back is not None:

@@ -76,6 +76,7 @@ class Cluster:
         name : str
             Name of the task in the dashboard.
         function : callable
+            Called on a worker.
         *arguments
             Arguments of the function; futures are replaced by their results.
         """

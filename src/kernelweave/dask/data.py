@@ -76,6 +76,7 @@ class Data:
     Attributes
     ----------
     cluster : Cluster
+        The cluster whose workers have the partitions.
     parts : sequence of futures
         The partitions that are not empty.
     sizes : array of shape (partitions,)

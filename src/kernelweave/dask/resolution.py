@@ -29,7 +29,9 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
     Parameters
     ----------
     kernels : list of Kernel
+        Kernels as the user passed them.
     data : Data
+        The training examples on the workers, and the local sample.
 
     Returns
     -------

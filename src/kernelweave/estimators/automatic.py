@@ -38,7 +38,7 @@ EQUAL = 1e-6  # difference of mean losses that the tolerance of the fits may cau
 
 @dataclass(frozen=True)
 class Choice:
-    """A set of kernels and a factor of C, with the held-out losses of all alternatives.
+    """The chosen set of kernels and factor of C, with the held-out losses of all candidates.
 
     Attributes
     ----------

@@ -84,6 +84,7 @@ class MKLEstimator(FittedEstimator):
         ----------
         X : n examples
         formulation : Formulation
+            The problems, and how they are solved.
         factors : sequence of floats
             Factors of the costs. With default kernels, one of them is chosen on held-out folds
             together with the kernels.

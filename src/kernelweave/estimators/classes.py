@@ -30,6 +30,7 @@ class Classes:
     loss : Loss
         A two-class loss.
     norm : Norm
+        Norm of the kernel weights.
     n_classes : int
         K; some classes may have no examples.
     tau : float or None

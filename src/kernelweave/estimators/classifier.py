@@ -407,6 +407,7 @@ class MKLClassifier(BaseClassifier):
         Signed dual coefficients. There is one output for two classes, otherwise one per class, or
         one per pair of classes.
     intercept_ : ndarray of shape (n_outputs,)
+        Intercepts b of the decision functions.
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of `weights_`
         Values of the primal and of the dual problem, and the relative duality gap (see `tol`).
     constant_objective_ : float, or one for each row of `weights_`
@@ -427,6 +428,7 @@ class MKLClassifier(BaseClassifier):
         Seconds, primal, dual, constant, gap and weights after every iteration; one list for each
         row of `weights_`.
     classes_ : ndarray of shape (n_classes,)
+        Sorted class labels.
     multi_class_ : {"ovr", "ovo", "joint"}
         The form that `multi_class` has chosen; "ovr" with two classes.
     C_ : float

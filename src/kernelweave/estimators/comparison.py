@@ -166,6 +166,7 @@ def compare(
         number of each fold is printed, with 2 also the progress of the searches.
     X : array, table, views or sequences with n examples
     y : array-like of shape (n,)
+        Targets, as for `fit` of the estimator.
     cv : int, splitter or iterable of (train, test), as in scikit-learn
         Folds on which all models are scored.
     scoring : str, callable or None

@@ -16,7 +16,8 @@ from ..common.numbers import as_number
 def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:
     """Return the conformal quantile of n scores: the ceil((n + 1) (1 - alpha))-th smallest one.
 
-    It is inf if that rank exceeds n. Quantiles of scores of shape (..., n) have shape (...).
+    `alpha` is the accepted error rate. The quantile is inf if the rank exceeds n. Scores of shape
+    (..., n) give quantiles of shape (...).
     """
     n = scores.shape[-1]
     rank = int(np.ceil((n + 1) * (1.0 - alpha) - 1e-9))
@@ -28,7 +29,7 @@ def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:
 
 
 def checked_alpha(alpha: float) -> float:
-    """Return the rate of errors; raise ValueError unless it is between 0 and 1."""
+    """Return the accepted error rate; raise ValueError unless it is between 0 and 1."""
     number = as_number(alpha)
     if not 0 < number < 1:
         raise ValueError(

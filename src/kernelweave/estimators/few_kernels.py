@@ -91,9 +91,11 @@ def few_kernels(
         Not changed. It must have one row of weights: two classes, one target, or shared weights.
     X : array, table, views or sequences with n examples
     y : array-like of shape (n,)
+        Targets.
     max_kernels : int
         Maximum number of kernels with a nonzero weight.
     sample_weight : array-like of shape (n,), optional
+        Factors of C.
     swaps : int
         Maximum number of exchanges of two kernels that are tried. Each costs a fit on
         `max_kernels` kernels.

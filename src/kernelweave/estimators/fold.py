@@ -100,6 +100,7 @@ class FoldTrainer:
         test : ndarray of shape (t,)
             Positions of the held-out examples.
         norms : sequence of Norm
+            Norms of all M kernel weights.
         Cs : ndarray of shape (n_Cs,)
             Values of C.
         shared : bool

@@ -84,7 +84,7 @@ class Formulation(ABC):
         Whether held-out shares of the kernels are computed. This is possible if the problems in
         `outputs` are those of the model.
     keeps_kernels : bool
-        Whether solvers need the outputs of single kernels, not only their sum.
+        Whether solvers need the outputs of single kernels, not only those of their weighted sum.
     fits : int
         Number of problems that are solved on the prepared engine.
     """

@@ -21,7 +21,7 @@ FOLDS = 3  # number of folds of large samples
 SMALL, MORE_FOLDS = 500, 5  # samples up to this size have more folds, since their scores vary more
 MOST_EXAMPLES = 2000  # maximum size of a sample: the standard error of a proportion is about 0.01
 FEWEST_EXAMPLES = 12  # minimum number of examples for held-out folds
-LOOSEST_TOL = 1e-2  # smallest useful tol of trial fits: below, held-out predictions hardly change
+LOOSEST_TOL = 1e-2  # minimum tol of trial fits; with smaller ones predictions hardly change
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def rows_of(X: Data, rows: np.ndarray) -> Any:
 
 
 def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return the indices of sampled examples, and the fold that holds each out, shape (k,).
+    """Return the indices of k sampled examples, and the fold that holds each out, shape (k,).
 
     Sample and folds are stratified: examples are sorted by their targets and assigned to the folds
     in turn. Only examples with a positive cost in some problem are sampled. If a class has a single

@@ -120,6 +120,7 @@ def _covariances(
     Parameters
     ----------
     model : Model
+        A model with one output.
     held_out : Examples
         t examples on which the model was not trained.
     responses : ndarray of shape (t,)

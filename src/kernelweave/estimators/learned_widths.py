@@ -228,7 +228,9 @@ class MKLWidths(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n, d)
+            Training examples.
         y : array of shape (n,)
+            Targets, of two classes or numbers.
 
         Returns
         -------

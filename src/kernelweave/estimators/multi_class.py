@@ -31,10 +31,12 @@ def form_of(
     Parameters
     ----------
     model : BaseClassifier
+        The estimator, of which the parameters are read.
     classes : ndarray of shape (n_classes,)
     codes : ndarray of shape (n,)
         Index of the class of each example.
     costs : ndarray of shape (n,)
+        Costs of the examples; classes that only have costs of 0 count as absent.
     X : n examples
 
     Raises

@@ -65,7 +65,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     checkpoint: str | os.PathLike[str] | None = None
 
     _chooses: ClassVar[bool] = False  # without labels, default kernels cannot be compared
-    _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
+    _extrapolates: ClassVar[bool] = False  # it needs centred kernels, whose mean is the origin
 
     def fit(self, X: Data, y: object = None, sample_weight: object = None) -> MKLOneClass:
         """Fit the region that contains most of the training examples.

@@ -20,9 +20,11 @@ def why_not_finite(compiled: CompiledKernels, examples: Examples, problem: Probl
     Parameters
     ----------
     compiled : CompiledKernels
+        The M kernels.
     examples : Examples
         The training examples, or a sample of them.
     problem : Problem
+        Has the costs and targets.
 
     Returns
     -------

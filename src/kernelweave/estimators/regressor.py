@@ -115,7 +115,9 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         ----------
         X : array, table, views or sequences with n examples
         y : array-like of shape (n,) or (n, n_outputs)
+            True targets.
         sample_weight : array-like of shape (n,), optional
+            Weights of the squared errors.
 
         Returns
         -------
@@ -316,6 +318,7 @@ def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Numbers:
     Parameters
     ----------
     y : ndarray of shape (n,) or (n, n_outputs)
+        Targets.
     weights : ndarray of shape (n,)
         Sample weights.
     shared : bool

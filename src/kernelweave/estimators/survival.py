@@ -212,7 +212,7 @@ class MKLSurvival(BaseSurvival):
     loss : {"cox", "ranking", "regression"}
         The negative partial log-likelihood of Cox's proportional hazards model; the squared hinge
         loss of pairs in which an event is earlier than another time, divided by n; or the squared
-        loss of -log(time), in which a censored time is a lower bound.
+        loss of -log(time), where a censored time is a lower bound of the time.
     ties : {"efron", "breslow"}
         Approximation of the partial likelihood for events at equal times.
 

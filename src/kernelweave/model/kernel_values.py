@@ -35,7 +35,10 @@ def read_present(model: Model, X: object, n_jobs: int) -> Examples:
 
 
 def kernel_values(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
-    """Return k(x, x_i) of the weighted sum of kernels of an output, shape (n, n_support)."""
+    """Return the learned kernel between n new examples and the support vectors, (n, n_support).
+
+    It is the sum of the M kernels with the weights of one output, whose index is `output`.
+    """
     return combined_values(model.compiled, model.weights[output], new, model.examples, n_jobs)
 
 
@@ -47,7 +50,9 @@ def combined_values(
     Parameters
     ----------
     compiled : CompiledKernels
+        The M kernels k_m.
     weights : ndarray of shape (M,)
+        Kernel weights.
     first, second : Examples
         n examples x_i and q examples y_j.
     n_jobs : int

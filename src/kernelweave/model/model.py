@@ -59,6 +59,7 @@ class Model:
     weights : array of shape (n_outputs, M)
         Kernel weights; equal rows if `shared_weights`.
     intercept : array of shape (n_outputs,)
+        Constants added to the decision functions.
     means, deviations : array of shape (n_outputs, M), or None
         Weighted mean and standard deviation of each kernel's contribution to the decision values of
         the training examples, accurate to six digits (see `Engine.outputs_at`). None in models that

@@ -246,7 +246,7 @@ class Archive:
 
 
 def _excess(members: list[zipfile.ZipInfo], name: str, size: int) -> str:
-    """Return an error text if declared sizes are too large for a file of `size` bytes, else ""."""
+    """Return an error message if a file of `size` bytes would unpack to too many, else ""."""
     texts = (name, SUMS, SIGNATURE)
     document = sum(member.file_size for member in members if member.filename in texts)
     arrays = sum(member.file_size for member in members) - document

@@ -110,7 +110,9 @@ class Checkpoint:
         Parameters
         ----------
         alpha : array of shape (n,)
+            Dual variables.
         weights : array of shape (M,)
+            Kernel weights.
         """
         self._last = alpha.copy(), weights.copy()
         if time.monotonic() - self._written >= SECONDS:

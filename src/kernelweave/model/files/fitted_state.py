@@ -206,7 +206,7 @@ def _check_certificate(found: dict[str, Any], rows: int) -> None:
 
 
 def _is_entry(entry: object) -> bool:
-    """Return whether a value is an entry of a history: a dictionary with a gap."""
+    """Return whether a value is an entry of `history_`: a dict with a number for "gap"."""
     return (
         isinstance(entry, dict)
         and fits(entry.get("gap"), Number)
