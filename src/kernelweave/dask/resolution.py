@@ -95,7 +95,7 @@ def _variances(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterato
 
 
 def _scaled(original: Any, leaf: Any, variance: float) -> Any:
-    """Return a kernel whose gammas "scale" are computed from a given variance."""
+    """Return the kernel `leaf`; gammas that are "scale" in `original` follow from a variance."""
     gamma = 1.0 / (leaf.columns.n_features * variance) if variance > 0 else 1.0
     if isinstance(original.gamma, tuple):
         pairs = zip(original.gamma, leaf.gamma, strict=True)

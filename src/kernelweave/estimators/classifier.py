@@ -97,7 +97,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return Outputs(classes.against_rest(), codes, shared and n_classes > 2)
 
     def _shares_weights(self, form: str) -> bool:
-        """Return whether outputs share their weights; by default, pairs of classes do."""
+        """Return whether outputs share their weights; by default those of "ovo" and "joint" do."""
         return form != "ovr" if is_auto(self.share_weights) else bool(self.share_weights)
 
     def _costs(

@@ -189,7 +189,7 @@ class _Search:
     def _neighbours(
         self, model: Any, chosen: np.ndarray, usable: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """Yield the chosen kernels with one of them exchanged, most promising exchange first."""
+        """Yield sets of kernels that differ from `chosen` in one kernel, most promising first."""
         leaving = chosen[np.argsort(model.weights_, kind="stable")[:LEAVE]]
         others = np.setdiff1d(usable, chosen)
         height = self._heights(model)

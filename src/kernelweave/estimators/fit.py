@@ -145,7 +145,7 @@ class Fit:
         return make_plan(method, problem, engine, self.prepared.name, options)
 
     def _run(self, engine: Engine, checkpoint: Checkpoint | None) -> Run:
-        """Return a run within the limits of the estimator; it keeps the best final model."""
+        """Return a run within the limits; if they are set, a final fit records its best model."""
         engine.work.clear()
         estimator = self.estimator
         limited = estimator.max_iter is not None or self.deadline < np.inf

@@ -103,7 +103,7 @@ class FittedEstimator(KernelParameters):
         model_file.save(self, path, key=key)
 
     def _check_loaded(self) -> None:
-        """Raise ValueError if fitted attributes of a loaded file contradict its model."""
+        """Raise ValueError if attributes that were read from a file contradict the model in it."""
         if len(self._model.intercept) != 1:
             raise ValueError(
                 f"intercept must have 1 decision function, got {len(self._model.intercept)}"

@@ -123,7 +123,7 @@ class PairTrainer:
             yield replace(result, plan=plan)
 
     def _alone(self, number: int, checkpoint: Checkpoint | None) -> Result:
-        """Return the result of one pair, solved on a subset of the engine of all examples."""
+        """Return the result of the pair `number`, solved on its subset of the engine's examples."""
         rows, prepared = self.pairs.rows[number], self.fit.prepared
         prepared.engine.move_to(np.zeros(prepared.engine.n))
         engine = prepared.engine.subset(rows)

@@ -162,7 +162,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return ends[:, 0] if values.shape[1] == 1 else ends
 
     def _after_fit(self, solved: Solved) -> None:
-        """Store the absolute residuals of held-out examples, shape (n_outputs, n)."""
+        """Store absolute held-out residuals, shape (n_outputs, n), or leave-one-out models."""
         if self.calibrate is None:
             return
         if self.calibrate == "jackknife+":

@@ -167,7 +167,7 @@ class BaseSurvival(MKLEstimator):
         return tags
 
     def _check_loaded(self) -> None:
-        """Check that a loaded Cox model has a cumulative baseline hazard."""
+        """Raise ValueError if the baseline hazard of a loaded Cox model is not valid."""
         super()._check_loaded()
         if self.loss != "cox":
             return

@@ -35,10 +35,7 @@ def read_present(model: Model, X: object, n_jobs: int) -> Examples:
 
 
 def kernel_values(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
-    """Return the learned kernel between n new examples and the support vectors, (n, n_support).
-
-    It is the sum of the M kernels with the weights of one output, whose index is `output`.
-    """
+    """Return sum_m weights[output, m] k_m(x, x_i) for support vectors x_i, (n, n_support)."""
     return combined_values(model.compiled, model.weights[output], new, model.examples, n_jobs)
 
 

@@ -235,9 +235,9 @@ class Model:
     def _factors(self, absent: np.ndarray, extrapolate: bool) -> np.ndarray:
         """Return the factor by which the contributions of present kernels are scaled, shape (n,).
 
-        It applies to centred contributions. `absent` is a mask of shape (M, n). The factor is 1
-        without extrapolation, and for kernels that place absent examples at the mean (one-class
-        models, and models of earlier versions).
+        It applies to contributions minus their means. `absent` is a mask of shape (M, n). The
+        factor is 1 without extrapolation, and for kernels that place absent examples at the mean
+        (one-class models, and models of earlier versions).
         """
         if is_at_mean(self.compiled) or not extrapolate:
             return np.ones(absent.shape[1])

@@ -282,7 +282,8 @@ def _certified_problem(
 ) -> Problem:
     """Return the problem whose gap was certified: `problem` without the constant kernels.
 
-    Two-stage methods certify the SVM with fixed weights theta, shape (M,).
+    `varying` are the indices of the other kernels. Two-stage methods certify the SVM with fixed
+    weights theta, shape (M,).
     """
     method = find_method(model.solver, problem.norm, problem.loss)
     two_stage = method.first_stage is not None

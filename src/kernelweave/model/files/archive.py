@@ -192,7 +192,7 @@ class Archive:
         self._sums = self._read_sums()
 
     def _check_signature(self, key: bytes) -> None:
-        """Compare the signature before any other content is interpreted."""
+        """Raise ValueError if the signature is wrong, before any other content is interpreted."""
         if not {SUMS, SIGNATURE} <= set(self._zip.namelist()):
             raise ValueError("a key was given, but the file has no signature; save it with key=")
         expected = _signature(key, self._zip.read(SUMS)).encode()
@@ -267,7 +267,7 @@ def _exactly(stream: Any, count: int) -> bytes:
 
 
 def _declared(start: bytes, header: bytes) -> tuple[np.dtype, object, tuple[int, ...]]:
-    """Return dtype, order and shape from the header of an array.
+    """Return dtype, memory order and shape from the first bytes and the header of an array.
 
     NumPy's reader accepts any Python literal as header; this one accepts one form only.
     """

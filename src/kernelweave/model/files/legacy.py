@@ -72,7 +72,7 @@ def with_current_texts(fitted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _current(text: str) -> str:
-    """Return a text with the old names replaced."""
+    """Return a text with the words in `OLD_TEXTS` replaced."""
     for old, new in OLD_TEXTS.items():
         text = text.replace(old, new)
     return text
