@@ -27,6 +27,8 @@ def combined_kernel(
 ) -> np.ndarray:
     """Return the matrix of the learned kernel, sum_m theta_m k_m(x, y).
 
+    theta_m are the kernel weights, and k_m the kernels with the normalisation of the model.
+
     Parameters
     ----------
     model : fitted estimator

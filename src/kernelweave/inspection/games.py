@@ -1,12 +1,13 @@
 """Kernels as cooperative games between columns, the players of Shapley values.
 
-The expression of a kernel (see `kernelweave.kernels.compile.program`) is expanded into terms
+The expression of a kernel, its list of instructions (see `kernelweave.kernels.compile.program`),
+is expanded into terms
 
     factor * prod_e exp(-gamma_e q_e(x, s)) * prod_f (gamma_f q_f(x, s) + coef0_f)
 
-whose quantities q are sums over the columns of x and s: squared and absolute differences, dot
-products, minima. Each exponential is then a product of one factor per column, and each form a sum
-of one number per column.
+of an example x and a support vector s. The quantities q are sums over columns: squared and absolute
+differences, dot products, minima. Each exponential is then a product of one factor per column, and
+each form, gamma_f q_f + coef0_f, a sum of one number per column.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SUMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "min": np.minimum,
 }
 BALANCED = 1e-9  # |sum of coefficients| / sum of |coefficients| below which centring has no effect
-MOST_POLARIZED = 4  # different forms in a product: 2^(forms - 1) powers
+MOST_POLARIZED = 4  # forms in a product of unequal ones, which takes 2^(forms - 1) powers
 BLOCK_BYTES = 2**26  # memory of the factors that are computed at a time
 
 
@@ -50,7 +51,7 @@ class Form:
 
     Attributes
     ----------
-    source : number of the shared quantity q, which is a sum over columns.
+    source : number of the quantity q, which kernels share.
     gamma, coef0 : constants.
     """
 
@@ -66,7 +67,8 @@ class Term:
     Attributes
     ----------
     factor : the constant.
-    exponents : a pair (source, gamma) for each exponential exp(-gamma q).
+    exponents : a pair (source, gamma) for each exponential exp(-gamma q), where source is the
+        number of q.
     forms : the forms; a power repeats its form.
     slots : indices of the vectors, one number per example, by which the kernel is multiplied for
         absent views.
@@ -91,16 +93,17 @@ class Term:
 
 
 def terms_of(expression: Expression, sources: Sequence[tuple[int, object]]) -> list[Term]:
-    """Return the terms of a kernel.
+    """Return the terms whose sum is a kernel.
 
     Parameters
     ----------
-    expression : instructions in postfix order.
-    sources : (number, kind) of the source of each plane.
+    expression : instructions of the kernel in postfix order.
+    sources : for each plane (one shared quantity per pair of examples), number and kind of the
+        source that computes it.
 
     Raises
     ------
-    NotAProductGame : for kernels that are no sums of products.
+    NotAProductGame : if the kernel is not a sum of such terms.
     """
     stack: list[list[Term]] = []
     for name, *arguments in expression:
@@ -160,12 +163,12 @@ def _what(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Games:
-    """Shapley values of a model's kernels over players.
+    """Computes Shapley values of decision functions, kernel by kernel.
 
     Attributes
     ----------
-    model : the model.
-    players : the P players.
+    model : the fitted model.
+    players : P columns or groups of columns.
     new : the n examples to explain.
     background : B examples; a column that is not in a coalition takes its value from these.
     weights : (B,) weights of the background examples; their sum is 1.
@@ -236,7 +239,10 @@ class Games:
             raise NotAProductGame("centring, which matters as the coefficients do not sum to 0")
 
     def _add_term(self, term: Term, coef: np.ndarray, found: np.ndarray) -> None:
-        """Add the values of a term; `coef` has shape (outputs, n_support)."""
+        """Add the Shapley values of a term to `found`, shape (n, outputs, P).
+
+        `coef`, shape (outputs, n_support), are the coefficients of the support vectors.
+        """
         distinct = Counter(term.forms)
         if not term.exponents and len(term.forms) == 1:
             form = term.forms[0]
@@ -281,7 +287,7 @@ class Games:
         return sides[0], sides[1], sides[2]  # type: ignore[return-value]
 
     def _add_game(self, game: PowerGame, coef: np.ndarray, found: np.ndarray) -> None:
-        """Add the Shapley values of a game to `found`, block by block."""
+        """Add the Shapley values of a game to `found`, computed in blocks of bounded memory."""
         sources = [source for source, _ in game.exponents] + [form.source for form in game.forms]
         used = np.unique(np.concatenate([self._owners(source) for source in sources]))
         kinds = [kind for kind, _ in self.model.compiled.listing.layout.sources]
@@ -311,9 +317,11 @@ class Games:
 
 @dataclass(frozen=True)
 class PowerGame:
-    """A game: one term of a kernel, written as a power, for one support vector.
+    """One term of a kernel, written as a power, as a game between columns.
 
-    It is prod_e exp(-gamma_e q_e) * (constant + sum_f gamma_f q_f)^degree.
+    For each support vector, the value of the game is
+    prod_e exp(-gamma_e q_e) * (constant + sum_f gamma_f q_f)^degree, with quantities q that are
+    sums over columns.
 
     Attributes
     ----------
@@ -330,7 +338,7 @@ class PowerGame:
 
 
 def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
-    """Yield (factor, game) pairs whose weighted sum is a term: a product of forms y_i.
+    """Yield pairs (factor, game); a term with forms y_i is the sum of factor * game.
 
     By polarisation, y_1 ... y_m is the sum over all signs e_2, ..., e_m of
     (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
@@ -355,9 +363,9 @@ class _Fill:
 
     Attributes
     ----------
-    kinds : name of each shared quantity, by its source
-    used : the players that the game reads, shape (k,)
-    owners : function from a source to the player of each of its features
+    kinds : from the number of a source to the name of its quantity, a key of DISTANCES or SUMS
+    used : numbers of the players that the game reads, shape (k,)
+    owners : function from the number of a source to the player of each of its features
     """
 
     kinds: dict[int, str]
@@ -369,7 +377,8 @@ class _Fill:
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the factor and the summand of each player, each (players, rows, support).
 
-        The second is None if the game has no forms.
+        `tables` has the vectors of rows and support vectors by source. The summand is None if the
+        game has no forms.
         """
         rows, support = next(iter(tables.values()))
         shape = (len(self.used), len(rows), len(support))
@@ -392,7 +401,10 @@ class _Fill:
         functions: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]],
         gamma: float,
     ) -> None:
-        """Add gamma times the term of each feature to its player's row of `to`."""
+        """Add gamma times the function of each feature to `to`, at the player of the feature.
+
+        `functions` maps the names of quantities to their functions of one feature.
+        """
         X, S = tables
         owners = np.searchsorted(self.used, self.owners(source))
         for f in range(X.shape[1]):
@@ -402,7 +414,7 @@ class _Fill:
 
 
 def _blocks(count: int, most: int, least: int) -> Iterator[slice]:
-    """Yield slices that divide `count` numbers, each of about `most` but at least `least`."""
+    """Yield slices of range(count) of length `most`, rounded to a positive multiple of `least`."""
     step = max(least, most // least * least)
     for first in range(0, count, step):
         yield slice(first, min(count, first + step))

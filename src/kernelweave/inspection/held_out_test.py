@@ -1,12 +1,13 @@
 """Permutation test of kernels by their contributions to held-out examples.
 
-Weights at p = 1 add up to 1 even if no kernel predicts the targets. They then concentrate on a few
-kernels by chance, so that a test of weights loses its power as noise grows. The statistic here has
-no such constraint. Each example is predicted by a model that was trained without it. For kernel m,
-z_i = (y_i - mean y) f_m(x_i) is positive if the kernel moves the prediction of example i towards
-its target, and
+Weights with norm=1 add up to 1 even if no kernel predicts the targets. They then concentrate on a
+few kernels by chance, so that a test of weights loses its power as noise grows. The statistic T_m
+has no such constraint. Each example x_i is predicted by a model that was trained without it; f_m is
+the contribution of kernel m to its decision function. With means over the examples of a fold,
 
-    T_m = sum_i z_i / sqrt(sum_i z_i^2).
+    z_i = (y_i - mean y) (f_m(x_i) - mean f_m),    T_m = sum_i z_i / sqrt(sum_i z_i^2).
+
+z_i is positive if kernel m moves the prediction of example i towards its target.
 
 If kernel m is independent of y, T_m has mean 0 and variance about 1, whatever its weight. The
 distribution of T over permuted targets calibrates the test for the dependence between folds and
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutTest:
-    """Held-out statistics of all kernels, on the targets and on permuted ones.
+    """Held-out statistics of M kernels, for the targets and for permuted targets.
 
     Attributes
     ----------
@@ -44,7 +45,7 @@ class HeldOutTest:
         Studentised held-out contribution of each kernel: about standard normal for a kernel that is
         independent of the targets, positive for a kernel that predicts them.
     permuted : array of shape (n_permutations, M), or (n_permutations, outputs, M)
-        The same for permuted targets.
+        The statistics for each permutation of the targets.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def held_out_test(
     verbose: int = 0,
     random_state: int = 0,
 ) -> HeldOutTest:
-    """Return a permutation test of the contributions of each kernel to held-out examples.
+    """Test whether the contributions of each kernel to held-out examples predict their targets.
 
     Parameters
     ----------
@@ -159,12 +160,13 @@ def held_out_test(
 
 @dataclass(eq=False)
 class HeldOutFits(Refits):
-    """Cross-validated fits to the targets and to permuted ones.
+    """Cross-validated fits to the targets and to permuted targets.
 
     Attributes
     ----------
     estimator, X, y, random_state : as in `Refits`
     folds : int
+        Number of folds of each cross-validation.
     """
 
     folds: int

@@ -1,4 +1,4 @@
-"""Importance of positions and word lengths: S[k, p], the largest weight of any k-mer."""
+"""Importance of positions and word lengths: the largest weight of any k-mer at each position."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class Importance:
     Attributes
     ----------
     S : ndarray of shape (max_k, length)
-        Row k - 1 is for k-mers; NaN where a k-mer would extend beyond the end.
+        Row k - 1 has the largest weight of any k-mer that starts at each position; NaN where k-mers
+        would extend beyond the end.
     strongest : ndarray of shape (max_k, length)
-        Index of the k-mer with that weight, in the order of the rows of `KmerWeights.W`.
+        Index of that k-mer in the order of the rows of `KmerWeights.W`; -1 where S is NaN.
 
     Examples
     --------
@@ -45,9 +46,9 @@ class Importance:
     def gain(self) -> np.ndarray:
         """Importance beyond that of shorter words, shape (max_k, length).
 
-        gain[k, p] = max(0, S[k, p] - max(S[k - 1, p], S[k - 1, p + 1])), the differential
-        importance of Sonnenburg et al. (2008). S increases with k because longer words include the
-        weights of the words that they overlap.
+        With S_k = S[k - 1], the gain of k-mers at p is max(0, S_k[p] - max(S_(k-1)[p],
+        S_(k-1)[p + 1])), the differential importance of Sonnenburg et al. (2008). S_k increases with k because longer words
+        include the weights of the words that they overlap.
         """
         shorter = np.full_like(self.S, 0.0)
         shorter[1:, :-1] = np.fmax(self.S[:-1, :-1], self.S[:-1, 1:])
@@ -67,7 +68,9 @@ def importance(
     target: object = None,
     n_jobs: int | None = None,
 ) -> Importance:
-    """Return S[k, p] = max over all k-mers u of W[u, p], for k = 1 to max_k.
+    """Return the largest weight of any k-mer at each position, for k = 1 to max_k.
+
+    The weights are those that `kmer_weights` returns.
 
     Parameters
     ----------
@@ -111,7 +114,7 @@ def importance(
 
 
 def all_importances(tables: WordTables, max_k: int) -> Importance:
-    """Return the importance of words of up to max_k letters, from tables of all positions."""
+    """Return the importance of words of up to max_k letters; `tables` must have all positions."""
     S = np.full((max_k, tables.words.length), np.nan)
     strongest = np.full(S.shape, -1, dtype=np.int64)
     for k in range(1, max_k + 1):

@@ -23,7 +23,8 @@ class InfluentialExamples:
     """Training examples that contribute most to each of n decision values.
 
     The decision value of x is the intercept plus the sum of the contributions
-    ``alpha_i k(x_i, x)`` of the support vectors x_i, where k is the learned combination of kernels.
+    ``alpha_i k(x_i, x)`` of the support vectors x_i, where alpha_i is the coefficient of x_i (an
+    entry of ``dual_coef_``) and k the learned combination of kernels.
 
     Attributes
     ----------
@@ -115,9 +116,9 @@ def influential_examples(
 
 
 def _rows_of_support(model: Model) -> np.ndarray:
-    """Return the index of each support vector among the distinct ones, shape (n_support,).
+    """Return the row of each support vector in `model.examples`, shape (n_support,).
 
-    A fit merges equal training examples; the estimator lists each of them.
+    A fit merges equal training examples into one row; the estimator lists each of them.
     """
     if model.support is None:
         raise ValueError(
@@ -130,7 +131,10 @@ def _rows_of_support(model: Model) -> np.ndarray:
 def _largest(
     parts: np.ndarray, positions: np.ndarray, k: int, intercept: float
 ) -> InfluentialExamples:
-    """Return the k contributions of largest absolute value in each row."""
+    """Return the k contributions of largest absolute value in each row of `parts`.
+
+    `positions`, shape (n_support,), are the support vectors' positions in the training data.
+    """
     n = len(parts)
     order = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :k]
     contributions = np.zeros((n, k))

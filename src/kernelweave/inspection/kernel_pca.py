@@ -19,8 +19,9 @@ from .words import fitted_model, output_of
 class MKLKernelPCA(TransformerMixin, BaseEstimator):
     """Coordinates of examples by kernel PCA of the learned kernel sum_m theta_m k_m.
 
-    The weights are learned for the targets, so that distances between coordinates are those of the
-    learned kernel. Use them for plots, clustering, or as input of another estimator.
+    theta_m are the kernel weights learned for the targets, k_m the normalised kernels. Distances
+    between coordinates approximate distances in the feature space of the learned kernel. Use the
+    coordinates for plots, clustering, or as input of another estimator.
 
     Parameters
     ----------

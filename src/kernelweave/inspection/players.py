@@ -23,7 +23,7 @@ Column = tuple[str | None, int]  # name of the view (None without views), positi
 
 @dataclass(frozen=True, eq=False)
 class Players:
-    """Players of a game, and which features of each table belong to them.
+    """Players of a game; each has one or more columns of the data.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Players:
 
     @classmethod
     def of(cls, compiled: CompiledKernels, X: Tabular) -> Players:
-        """Return one player per column of X; of `Views`, per column that some kernel reads."""
+        """Return one player for each column of X; of `Views` only for columns that a kernel reads."""
         if isinstance(X, Views):
             found = _columns_read(compiled)
         else:
@@ -54,7 +54,7 @@ class Players:
 
         Parameters
         ----------
-        groups : from the name of a group to names (or positions) of its columns.
+        groups : dict from the name of a group to the names or positions of its columns.
         """
         group_of: dict[int, str] = {}
         for name, members in groups.items():
@@ -84,8 +84,9 @@ class Players:
     def owners(self, view: View) -> np.ndarray | None:
         """Return the player of each feature of a view's table, shape (d,).
 
-        None if features cannot be assigned to single columns. A view of a single column (such as
-        the words of a text) has shape (1,): all of its features belong to one player.
+        A view is the columns that a kernel reads, encoded as a table of d features. The result is
+        None if features cannot be assigned to single columns. For a view of a single column, such
+        as the words of a text, the shape is (1,): all features belong to one player.
         """
         columns = columns_of(view)
         if columns is None:
@@ -99,7 +100,7 @@ class Players:
         return None
 
     def reading(self, view: View) -> set[int] | None:
-        """Return the players that a view reads; None for views without columns."""
+        """Return the numbers of the players whose columns a view reads; None without columns."""
         columns = columns_of(view)
         return None if columns is None else set(self._positions(columns).tolist())
 
@@ -117,7 +118,7 @@ class Players:
 
 
 def vectors(examples: Examples, source: int) -> np.ndarray | None:
-    """Return the vectors that a source reads, shape (n, d); None if its table has no vectors."""
+    """Return the vectors in the table of a source, shape (n, d); None if it has no vectors."""
     table: object = examples.tables[examples.sources[source]]
     if hasattr(table, "to_csr"):
         return table.to_csr().toarray()
@@ -134,7 +135,7 @@ def _columns_read(compiled: CompiledKernels) -> list[Column]:
 
 
 def _names_read(compiled: CompiledKernels) -> dict[Column, str]:
-    """Return the names of columns that the training data had."""
+    """Return the names that columns had in the training data; unnamed columns are missing."""
     names: dict[Column, str] = {}
     for _, view in compiled.listing.layout.sources:
         columns = columns_of(view)

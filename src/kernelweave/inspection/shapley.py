@@ -32,7 +32,7 @@ BY = ("feature", "kernel", "view")
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """Shapley values of n decisions over P players.
+    """Decision values of n examples, divided among P players by their Shapley values.
 
     ``values.sum(axis=1) + base_values`` is the decision value of each example.
 
@@ -40,15 +40,16 @@ class ShapleyValues:
     ----------
     values : array of shape (n, P), or (n, P, outputs) with several decision functions
     base_values : array of shape (n,), or (n, outputs)
-        Mean decision value over the background.
+        Mean decision value over the background; for letters of sequences the intercept.
     data : array of shape (n, P), or None
-        The columns of X that the values belong to.
+        Value of each player's column in X; None if the players are not columns.
     feature_names : tuple of P strings
+        Names of the players.
     by : {"feature", "kernel", "view"}
         What the players are; see `shapley`.
     background : str
-        Description of the background.
-    output_names : tuple of strings, or None with one decision function
+        Description of the background, for `repr`.
+    output_names : tuple of labels, or None with one decision function
 
     Examples
     --------
@@ -88,7 +89,7 @@ weighted by k-means>
         )
 
     def of_output(self, output: object = None) -> ShapleyValues:
-        """Return the values of one decision function.
+        """Return the Shapley values of one decision function.
 
         Parameters
         ----------
@@ -102,7 +103,7 @@ weighted by k-means>
         Raises
         ------
         ValueError
-            If there is no such output.
+            If `output` is not one of `output_names`.
         """
         if self.output_names is None:
             return self
@@ -181,15 +182,15 @@ def shapley(
         training examples.
     by : {"feature", "kernel", "view"}
         The players: columns of X (a categorical column is one player), kernels, or views. The
-        decision function is a sum over kernels, so that the values of kernels and views are
-        their contributions minus the background mean, for any kernel. For models of sequences with
-        "feature" the players are positions, and the values those of `letter_scores`; their base
-        value is the intercept.
+        decision function is a sum over kernels. The value of a kernel or view is therefore its
+        contribution minus the mean contribution over the background, for any kernel. For models of
+        sequences with "feature" the players are positions, their values are the contributions that
+        `letter_scores` returns, and the base value is the intercept.
     groups : dict from names to lists of columns, optional
-        Columns, by name or position, that are one player; for ``by="feature"``.
+        Columns, by name or position, that form one player; for ``by="feature"`` only.
     n_background : int or None
-        More background rows than this are summarised: k-means finds so many clusters, and the row
-        nearest to each centre gets the weight of its cluster. None uses all rows.
+        Maximum number of background rows. If there are more, k-means divides them into this many
+        clusters, and the row nearest to each centre represents its cluster. None uses all rows.
     n_jobs : number of threads; None is one, -1 all processors.
 
     Returns
@@ -240,13 +241,15 @@ def shapley(
 
 @dataclass(frozen=True, eq=False)
 class _Values:
-    """Shapley values of all decision functions.
+    """Shapley values of all decision functions, before conversion to `ShapleyValues`.
 
     Attributes
     ----------
     values : array of shape (n, outputs, P)
     base : array of shape (outputs,)
+        Mean decision values over the background.
     data : array of shape (n, P), or None
+        Value of each player's column.
     names : tuple of P strings
     background : str
         Description of the background.
@@ -259,7 +262,7 @@ class _Values:
     background: str
 
     def arranged(self, by: str, outputs: tuple[object, ...] | None) -> ShapleyValues:
-        """Return the result for users; without an axis of outputs if `outputs` is None."""
+        """Return `ShapleyValues`; its arrays have no axis of outputs if `outputs` is None."""
         values, bases = self.values, np.tile(self.base, (len(self.values), 1))
         if outputs is None:
             values, bases = values[:, 0], bases[:, 0]
@@ -286,7 +289,7 @@ def _of_letters(
     background: object,
     outputs: tuple[object, ...] | None,
 ) -> _Values:
-    """Return Shapley values of the positions of sequences: the scores of their letters."""
+    """Return Shapley values of the positions of sequences: the contributions of their letters."""
     if background is not None:
         raise ValueError(
             "background must be None for a model of sequences: the values of letters refer to a "
@@ -327,7 +330,7 @@ def _of_columns(
     n_background: int | None,
     n_jobs: int,
 ) -> _Values:
-    """Return Shapley values over columns."""
+    """Return Shapley values of the columns of X, or of groups of them."""
     with single_threaded_blas():
         new = _read(model, X, "X", n_jobs)
         if background is None:
@@ -354,7 +357,10 @@ def _of_columns(
 
 
 def _read(model: Model, X: Data, name: str, n_jobs: int) -> Examples:
-    """Return new examples, encoded for the kernels; raise ValueError for absent views."""
+    """Return the examples X, encoded for the kernels; raise ValueError for absent views.
+
+    `name` is the argument that messages mention, X or background.
+    """
     reading = Reading(X, training=False, n_jobs=n_jobs)
     if absent_of_all(model.compiled, reading) is not None:
         raise ValueError(
@@ -365,17 +371,18 @@ def _read(model: Model, X: Data, name: str, n_jobs: int) -> Examples:
 
 
 def summary(examples: Examples, count: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows that summarise examples, and their weights.
+    """Return the positions of k representative examples, and their weights.
 
     Parameters
     ----------
     examples : n examples.
-    count : number of rows at most; None for all.
+    count : maximum of k; None for all examples.
 
     Returns
     -------
-    rows : (k,) the row nearest to the centre of each cluster of k-means.
-    weights : (k,) the fraction of the rows in each cluster.
+    rows : (k,) all positions if n <= count; otherwise the example nearest to the centre of each
+        cluster of k-means, or evenly spaced positions if no kernel reads vectors.
+    weights : (k,) the fraction of the examples that each one represents.
     """
     n = examples.n
     tables = [table for table in examples.tables if isinstance(table, Dense | Sparse)]

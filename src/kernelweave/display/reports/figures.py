@@ -1,4 +1,8 @@
-"""Figures of a report: each kind is a function that draws JSON values on matplotlib axes."""
+"""Figures of a report, drawn as SVG.
+
+There is one function for each kind of figure. It draws values that are read from JSON on matplotlib
+axes.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +63,10 @@ def bars(
     low: list[float] | None = None,
     high: list[float] | None = None,
 ) -> None:
-    """Draw a horizontal bar for each name, and its interval if `low` and `high` are given."""
+    """Draw a horizontal bar for each name.
+
+    `label` names the horizontal axis. `low` and `high` are the ends of an interval on each bar.
+    """
     places = np.arange(len(names))
     ax.barh(places, values, color=COLOURS[0])
     if low is not None and high is not None:
@@ -96,7 +103,7 @@ def curve(
 
 
 def histograms(ax: Axes, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
-    """Draw a histogram for each class."""
+    """Draw the histograms of two classes: their `heights` between common bin `edges`."""
     for values, name, colour in zip(heights, names, (COLOURS[1], COLOURS[0]), strict=True):
         ax.stairs(values, edges, fill=True, alpha=0.6, color=colour, label=name)
     ax.set(xlabel="held-out decision value", ylabel="density")
@@ -105,7 +112,7 @@ def histograms(ax: Axes, edges: list[float], heights: list[list[float]], names: 
 
 
 def scatter(ax: Axes, true: list[float], predicted: list[float]) -> None:
-    """Draw predicted against true values."""
+    """Draw predicted against true values, with a dashed diagonal."""
     both = [*true, *predicted]
     ends = [min(both), max(both)]
     ax.plot(ends, ends, color="grey", linestyle="--", linewidth=1)
@@ -122,25 +129,28 @@ def convergence(
     classes: Sequence[str] | None,
     xlabel: str = "seconds",
 ) -> None:
-    """Draw duality gaps over time."""
+    """Draw relative duality gaps over time, one line for each class.
+
+    `classes` are the names of the lines, None for a single line; `tol` is drawn as a dashed line.
+    """
     times, values = list(map(_array, seconds)), list(map(_array, gaps))
     ConvergenceDisplay(times, values, tol, classes, xlabel).plot(ax)
 
 
 def alignments(ax: Axes, matrix: list[list[float]], names: list[str]) -> None:
-    """Draw the alignment of each pair of kernels."""
+    """Draw the alignments of M kernels, a matrix of shape (M, M), as colours."""
     AlignmentDisplay(_array(matrix), names).plot(ax)
 
 
 def importance(ax: Axes, S: list[list[float | None]]) -> None:
-    """Draw the largest weight of any k-mer by length and position."""
+    """Draw the largest weight of any k-mer, shape (lengths, positions), as colours."""
     from ..sequence_displays import ImportanceDisplay
 
     ImportanceDisplay(_array(S)).plot(ax)
 
 
 def kmers(ax: Axes, W: list[list[float]], words: list[str], positions: list[float]) -> None:
-    """Draw the weights of k-mers by position."""
+    """Draw weights of k-mers, shape (k-mers, positions), as colours."""
     from ..sequence_displays import KmerDisplay
 
     KmerDisplay(_array(W), words, _array(positions)).plot(ax)
@@ -153,21 +163,21 @@ def logo(
     positions: list[float],
     label: str = "weight",
 ) -> None:
-    """Draw letters as high as their weights."""
+    """Draw a sequence logo; `heights` has shape (letters, positions)."""
     from ..logo import LogoDisplay
 
     LogoDisplay(_array(heights), letters, _array(positions), label).plot(ax)
 
 
 def places(ax: Axes, weights: list[list[float | None]], labels: list[str]) -> None:
-    """Draw kernel weights by match length and position."""
+    """Draw kernel weights, shape (match lengths, positions), as colours."""
     from ..sequence_displays import PositionWeightsDisplay
 
     PositionWeightsDisplay(_array(weights), labels).plot(ax)
 
 
 def _array(values: object) -> np.ndarray:
-    """Return numbers as an array; None becomes NaN."""
+    """Return nested lists of numbers as an array; None becomes NaN."""
     return np.array(values, dtype=float)
 
 
