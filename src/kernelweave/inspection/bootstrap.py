@@ -36,9 +36,9 @@ class BootstrapWeights:
     weights : array of shape (M,), or (classes, M)
         Weights of the fit on all examples.
     samples : array of shape (n, ...)
-        Weights of the fits on bootstrap samples.
+        Weights of the fits on n bootstrap samples, each with the shape of `weights`.
     permuted : array of shape (n_permutations, ...)
-        Weights of the fits on permuted targets.
+        Weights of the fits on permuted targets, each with the shape of `weights`.
 
     Examples
     --------
@@ -77,6 +77,7 @@ class BootstrapWeights:
         Parameters
         ----------
         q : float or sequence of k floats in [0, 1]
+            Probabilities of the quantiles.
 
         Returns
         -------
@@ -106,7 +107,7 @@ class BootstrapWeights:
         Raises
         ------
         ValueError
-            If there were no permutations, or for an unknown correction.
+            If no targets were permuted, or if the correction is unknown.
         """
         if not len(self.permuted):
             raise ValueError("p_values requires fits on permuted targets: pass n_permutations >= 1")
@@ -115,10 +116,10 @@ class BootstrapWeights:
     def selection_p_values(self, correction: str | None = "bonferroni") -> np.ndarray:
         """Return p-values of a binomial test of selection frequencies, shape of `weights`.
 
-        A kernel is selected in a bootstrap sample if its weight exceeds the mean of all weights.
-        Under the null hypothesis, all kernels are selected with the same probability. The number
-        of samples that select a kernel is then binomially distributed. No permutations are
-        required.
+        A kernel is selected in a bootstrap sample if its weight exceeds the mean over all kernels
+        and samples. Under the null hypothesis, all kernels are selected with the same probability.
+        The number of samples that select a kernel is then binomially distributed. No permutations
+        are required.
 
         Parameters
         ----------
@@ -186,7 +187,7 @@ def bootstrap_weights(
         Number of parallel processes; None is one, -1 all processors.
     checkpoint : str or path, optional
         Folder in which the weights of each fit are saved. An interrupted run continues from it;
-        results of another estimator or other data are refused.
+        results of another estimator or of other data raise ValueError.
     verbose : int
         Whether to display a progress bar.
     random_state : int
@@ -200,7 +201,8 @@ def bootstrap_weights(
     Raises
     ------
     ValueError
-        If a number is invalid, or permutations are requested without targets.
+        If `n` or `n_permutations` is invalid, permutations are requested without targets, or the
+        checkpoint belongs to other fits.
     TypeError
         If the estimator does not accept sample weights.
 
@@ -250,6 +252,7 @@ class BootstrapFits(Refits):
     ----------
     estimator, X, y, random_state : as in `Refits`
     sample_weight : array of shape (n,), or None
+        Multiplied by the number of draws of each example.
     """
 
     sample_weight: Any

@@ -1,4 +1,4 @@
-"""Weights of words of kernels that count them regardless of position."""
+"""Weights of words in models whose kernels count words regardless of position."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .words import fitted_model, output_of, spectrum_parts
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
-CHUNK = 1 << 16  # words written at a time
+CHUNK = 1 << 16  # words decoded at a time
 
 
 class HeaviestWords(NamedTuple):
@@ -30,7 +30,7 @@ class HeaviestWords(NamedTuple):
     weights : list of (word, weight), largest weight first
     alphabet : Alphabet
     both_strands : bool
-        Whether all kernels count the words of both strands.
+        Whether all kernels also count the words of the reverse complement.
     """
 
     weights: list[tuple[str, float]]
@@ -41,8 +41,8 @@ class HeaviestWords(NamedTuple):
 def heaviest_words(model: FittedEstimator, n: int, target: object) -> HeaviestWords:
     """Return the n words of spectrum and gapped k-mer kernels with the largest weights.
 
-    With both strands, a word and its reverse complement are one word, written as the first of the
-    two in alphabetical order.
+    `target` is the class whose decision function is read. For kernels with both strands, a word
+    and its reverse complement are one word, written as the first of the two in alphabetical order.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[s
     Raises
     ------
     ValueError
-        If the model has no such kernel, or words of several lengths, which would overlap.
+        If the model has no such kernel, or several of them: their words would overlap.
 
     Examples
     --------
@@ -122,7 +122,11 @@ def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[s
 
 
 def _gapped_rows(quantity: HammingQuantity, values: np.ndarray) -> Iterator[tuple[str, float]]:
-    """Yield words in alphabetical order, a chunk of numbers decoded at a time."""
+    """Yield the words of a gapped k-mer kernel in alphabetical order, with their weights.
+
+    `values`, shape (letters**l,), are the weights of all words; with both strands only the first of
+    a word and its reverse complement is yielded.
+    """
     letters = np.frombuffer(quantity.alphabet.letters, dtype=np.uint8)
     powers = len(letters) ** np.arange(quantity.length - 1, -1, -1, dtype=np.int64)
     for start in range(0, len(values), CHUNK):
@@ -140,7 +144,10 @@ def _gapped_rows(quantity: HammingQuantity, values: np.ndarray) -> Iterator[tupl
 def _spectrum_weights(
     quantity: SpectrumQuantity, sequences: Sequences, delta: np.ndarray
 ) -> dict[str, float]:
-    """Return the weights of the words of a spectrum kernel."""
+    """Return the weights of the words of a spectrum kernel.
+
+    `sequences` are the support vectors, `delta`, shape (n,), their coefficients.
+    """
     kernel = Spectrum(quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands)
     store = WeightStore(kernel)
     store.add(sequences, delta)
@@ -153,7 +160,7 @@ def _other_strand(word: str, alphabet: Alphabet) -> str:
 
 
 def word_at(alphabet: Alphabet, k: int, number: int) -> str:
-    """Return the word with a number in alphabetical order of all words of k letters."""
+    """Return the word at position `number` in the alphabetical list of all words of k letters."""
     letters, text = alphabet.letters.decode("latin-1"), ""
     for _ in range(k):
         number, code = divmod(number, len(letters))

@@ -1,4 +1,4 @@
-"""Weights of all l-mers of gapped k-mer models."""
+"""Weights of all l-mers, words of l letters, in gapped k-mer models."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ MOST_BYTES = 2**30  # largest table of weights
 def gapped_words(
     estimator: FittedEstimator, target: object = None
 ) -> list[tuple[HammingQuantity, np.ndarray]]:
-    """Return the weights of all l-mers, one array of shape (letters**l,) for each l.
+    """Return the weights of all l-mers, an array of shape (letters**l,) for each word length l.
 
-    Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the
-    weights of its l-mers. If the kernel has position weights (`centre`), the weight of each l-mer
-    is multiplied by that of its position. With ``normalize="unit"`` the sum is divided by the norm
-    of the sequence, which the weights do not include.
+    Each array is returned with the quantity (`HammingQuantity`) of its kernels, which has the
+    length and the alphabet of the words. Words are in alphabetical order.
+
+    The score of a sequence is the intercept plus the sum of the weights of its l-mers. If the
+    kernel has position weights (`centre`), the weight of each l-mer is multiplied by that of its
+    position. With ``normalize="unit"`` the sum is divided by the norm of the sequence, which the
+    weights do not include.
 
     Raises
     ------

@@ -47,8 +47,8 @@ class Importance:
         """Importance beyond that of shorter words, shape (max_k, length).
 
         With S_k = S[k - 1], the gain of k-mers at p is max(0, S_k[p] - max(S_(k-1)[p],
-        S_(k-1)[p + 1])), the differential importance of Sonnenburg et al. (2008). S_k increases with k because longer words
-        include the weights of the words that they overlap.
+        S_(k-1)[p + 1])), the differential importance of Sonnenburg et al. (2008). S_k increases
+        with k because longer words include the weights of the words that they overlap.
         """
         shorter = np.full_like(self.S, 0.0)
         shorter[1:, :-1] = np.fmax(self.S[:-1, :-1], self.S[:-1, 1:])

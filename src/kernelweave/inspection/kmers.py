@@ -1,8 +1,9 @@
 """Weights of k-mers by position (Sonnenburg et al., 2007, section 4.6.2).
 
-A weighted degree kernel of degree d gives weights to words of 1 to d letters. The weight of a k-mer
-u at position p sums the weights of all words that overlap [p, p + k) and agree with u there; a
-letter of the word outside the k-mer has its background probability:
+The decision function f of a model with a weighted degree kernel of degree d is a sum of weights of
+words of 1 to d letters. The weight of a k-mer u at position p sums the weights of all words that
+overlap [p, p + k) and agree with u there; a letter of the word outside the k-mer has its background
+probability:
 
     W[u, p] = expected contribution to f(x) of the words that overlap [p, p + k),
               for random sequences x with u at p.
@@ -41,7 +42,7 @@ class KmerWeights:
     k : int
         Number of letters.
     W : ndarray of shape (n_kmers, n_positions)
-        Weights, on the scale of decision values.
+        Weight of each k-mer at each position, on the scale of decision values.
     positions : ndarray of shape (n_positions,)
         0-based starts of the k-mers.
     alphabet : Alphabet
@@ -73,10 +74,11 @@ class KmerWeights:
         Parameters
         ----------
         n : int
+            Number of weights.
 
         Returns
         -------
-        list of (k-mer, 0-based position, weight)
+        list of (k-mer, 0-based position, weight), largest weight first
         """
         by_position = zip(self.positions.tolist(), self.W.T, strict=True)
         return largest(by_position, as_count("n", n), self.k, self.alphabet)
@@ -96,7 +98,7 @@ def kmer_weights(
     Parameters
     ----------
     model : fitted estimator
-        With weighted degree kernels, with or without shifts, families included. Other kernels of
+        With weighted degree kernels, with or without shifts, or families of them. Other kernels of
         the model are ignored.
     k : int
         Number of letters. It may exceed the degree of the kernel: then the weight of a k-mer is
@@ -146,7 +148,7 @@ def kmer_weights(
 
 
 def all_weights(tables: WordTables, k: int) -> KmerWeights:
-    """Return the weights of all k-mers from tables of word weights."""
+    """Return the weights of all k-mers at all positions of `tables`."""
     at, values = zip(*tables.by_position(k), strict=True)
     return KmerWeights(k, np.array(values).T, np.array(at), tables.words.alphabet)
 
@@ -193,7 +195,10 @@ def poim(
 
 
 def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
-    """Return weights minus their mean over k-mers; letters have probabilities `chances`."""
+    """Return weights minus their expectation at each position, for a random k-mer.
+
+    `chances`, shape (letters,), are the probabilities of its letters.
+    """
     shares = np.ones(1)
     for _ in range(found.k):
         shares = np.multiply.outer(shares, chances).ravel()
@@ -257,7 +262,10 @@ def largest(
     Parameters
     ----------
     weights : iterable of (position, weights of all k-mers there)
-    n, k : int
+    n : int
+        Number of weights returned.
+    k : int
+        Number of letters.
     alphabet : Alphabet
 
     Returns
@@ -280,7 +288,10 @@ def heaviest_rows(W: np.ndarray, n: int) -> np.ndarray:
 def _by_position(
     words: PositionalWords, k: int, background: object, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield position and weights of all k-mers, with few positions in memory at a time."""
+    """Yield each position with the weights of all k-mers there.
+
+    At most `MOST_BYTES` of tables are in memory at a time.
+    """
     each = WordTables.bytes(words, k, 1)
     room = int(MOST_BYTES / each)
     if room < k:

@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class LetterScores:
-    """Scores of the letters of N sequences, the longest of L letters.
+    """Contributions of letters to the decision values of N sequences of at most L letters.
 
     Attributes
     ----------
     letters : str
         The alphabet.
     one_hot : ndarray of shape (N, letters, L)
-        One-hot encoding; zeros for unknown letters and beyond the end.
+        One-hot encoding of the sequences; zeros for unknown letters and beyond the end.
     hypothetical : ndarray of shape (N, letters, L)
-        Score that each letter would have at each position.
+        Contribution that each letter would have at each position if the rest of the sequence stayed
+        the same.
 
     Examples
     --------
@@ -48,9 +49,9 @@ class LetterScores:
 
     @property
     def contributions(self) -> np.ndarray:
-        """Scores of the actual letters, shape (N, letters, L).
+        """Contributions of the actual letters, 0 for others, shape (N, letters, L).
 
-        Those of a sequence sum to its decision value minus the intercept.
+        Their sum over a sequence is its decision value minus the intercept.
         """
         return self.one_hot * self.hypothetical
 
@@ -128,9 +129,11 @@ def letter_scores(
 
 
 def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.ndarray]:
-    """Return the weights of the planes of each source, see `kernels.compile.program`.
+    """Return the weights that a decision function gives to the values of string kernels.
 
-    Keys are the number of the source, and the slots of the normalisation factors.
+    A source computes several values for a pair of sequences (its planes), such as one for each
+    match length; each array has one weight for each plane. Keys are the number of the source, and
+    the indices of the normalisation factors in `Examples.vectors`.
     """
     listing, theta = model.compiled.listing, model.weights[output]
     starts = np.array([*listing.layout.sources.values()])

@@ -48,7 +48,7 @@ def write_meme(file: TextIO, motifs: Sequence[Motif], strands: str = "+ -") -> N
     motifs : sequence of Motif
         All over the same alphabet.
     strands : str
-        The line ``strands:``, for DNA only.
+        Text of the line ``strands:``, which is written for DNA only.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def read_meme(path: str | os.PathLike[str]) -> list[Motif]:
     Raises
     ------
     ValueError
-        If the file has no motifs, or a matrix is not one.
+        If the file has no motifs, or a matrix is malformed.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class Motif:
     probabilities : ndarray of shape (letters, width)
         Probability of each letter; columns sum to 1.
     weight : float
-        Share of the motif in the total weight of the clustered words.
+        Sum of the weights of its words, divided by that of all words that were clustered.
     words : list of (str, float)
         Its words with their weights, heaviest first.
 
@@ -158,7 +158,7 @@ def motifs(
 
 
 def _positive_words(model: FittedEstimator, count: int, target: object) -> HeaviestWords:
-    """Return the words of largest positive weight."""
+    """Return at most `count` words, those of largest positive weight."""
     try:
         positional = positional_words(model, target)
     except ValueError:
@@ -179,8 +179,9 @@ class _Words:
     Attributes
     ----------
     reads : ndarray of shape (directions, n, longest)
-        Codes; `letters` beyond the end of a word.
+        Codes of the letters; the value `letters` stands beyond the end of a word.
     weights : ndarray of shape (n,)
+        Weights of the words, relative to the lightest one.
     letters : int
         Number of letters of the alphabet.
     complement : ndarray of shape (letters,), or None

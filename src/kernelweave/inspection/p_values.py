@@ -12,12 +12,14 @@ CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)
 def permutation_p_values(
     observed: np.ndarray, permuted: np.ndarray, correction: str | None
 ) -> np.ndarray:
-    """Return corrected p-values of statistics by those of n permutations.
+    """Return one-sided p-values of M statistics, corrected for multiple tests.
 
     Parameters
     ----------
     observed : array of shape (..., M)
+        Statistics of the targets.
     permuted : array of shape (n, ..., M)
+        Statistics of n permutations of the targets.
     correction : one of CORRECTIONS
 
     Returns

@@ -36,7 +36,7 @@ class Players:
 
     @classmethod
     def of(cls, compiled: CompiledKernels, X: Tabular) -> Players:
-        """Return one player for each column of X; of `Views` only for columns that a kernel reads."""
+        """Return one player per column of X; for `Views` only those columns that a kernel reads."""
         if isinstance(X, Views):
             found = _columns_read(compiled)
         else:

@@ -39,7 +39,7 @@ class Task(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Numbers of a fit, such as its weights, shape (..., M), and the names of its kernels."""
+    """Result of a fit: weights or statistics, shape (..., M), and the names of the M kernels."""
 
     values: np.ndarray
     names: tuple[str, ...]
@@ -54,6 +54,7 @@ class Refits(ABC):
     estimator : estimator that is cloned for each fit
     X, y : n examples and their targets
     random_state : int
+        Seed, from which each fit derives its own.
     """
 
     estimator: BaseEstimator
@@ -61,7 +62,7 @@ class Refits(ABC):
     y: Any
     random_state: int
 
-    title: ClassVar[str]  # beside the progress bar
+    title: ClassVar[str]  # text beside the progress bar
 
     @abstractmethod
     def fit(self, task: Task) -> Fit:
@@ -70,7 +71,7 @@ class Refits(ABC):
     @property
     @abstractmethod
     def settings(self) -> object:
-        """Further settings that change the results."""
+        """Settings of the fits other than the attributes of this class, as a part of `key`."""
 
     @property
     def size(self) -> int:

@@ -39,7 +39,7 @@ def coded(sequences: Sequences) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class KernelSum:
-    """A sum of kernels over support vectors.
+    """A decision function without intercept: a weighted sum of kernels over support vectors.
 
     Attributes
     ----------
@@ -65,9 +65,11 @@ def word_scores(
 
     Parameters
     ----------
-    quantity : quantity of a string kernel
+    quantity : object
+        Says which values the core computes for a pair of sequences; its type selects the function.
     total : KernelSum
-    new : table of n sequences
+        The decision function whose values are divided among letters.
+    new : table of n sequences, the longest of L letters
     near : bool
         Leave out words that match only because of the hypothetical letter.
 
@@ -215,7 +217,7 @@ def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _weighted_words(
     quantity: SpectrumQuantity, table: TableOfSequences, coef: np.ndarray
 ) -> list[tuple[int, bytes, float]]:
-    """Return the words of a sum as (start, letter codes, weight)."""
+    """Return the words of the support vectors as (start, letter codes, weight)."""
     store = _core.Store(quantity.source(), int(table.sequences.lengths.sum()))
     store.add(table.side, coef)
     return store.items()
@@ -241,9 +243,9 @@ def _weighted_degree(
 def _around(weights: np.ndarray) -> np.ndarray:
     """Return the contribution of matching words to a letter, shape (length, degree, degree).
 
-    Entry [p, i, j] sums the shares of all words that contain position p, with at most i letters
-    before and at most j letters after it. `weights` has shape (length, degree): start and length
-    - 1 of a word.
+    Entry [p, i, j] sums the shares of the letter at p in all words that contain p, with at most i
+    letters before and at most j letters after p. `weights[s, k]` is the weight of a match of k + 1
+    letters from position s on.
     """
     length, degree = weights.shape
     each = np.zeros((length, degree, degree))

@@ -62,7 +62,7 @@ class WordTables:
 
     @staticmethod
     def bytes(words: PositionalWords, longest: int, positions: int) -> float:
-        """Return the size in bytes of the tables of a number of positions."""
+        """Return the size in bytes of the tables of `positions` positions."""
         return _core.WordTables.bytes(len(words.alphabet.letters), longest, positions)
 
     def by_position(self, k: int) -> Iterator[tuple[int, np.ndarray]]:

@@ -1,10 +1,10 @@
 """Decision functions of string models as weights of words.
 
-Each kernel of a model is a sum of terms, factor * u(x) * u(z) * value(x, z). u is a normalisation
-factor, such as 1 / sqrt(k(x, x)). value is one of the numbers that the core computes for a pair of
-sequences (a plane), such as the number of matches of one length. For weighted degree kernels the
-decision function has a weight for each word by position and length; for spectrum kernels a weight
-for each k-mer regardless of position.
+Each kernel of a model is a sum of terms, factor * u(x) * u(z) * value(x, z). u is a product of
+normalisation factors, such as 1 / sqrt(k(x, x)). value is one of the numbers that the core computes
+for a pair of sequences (a plane), such as the number of matches of one length. For weighted degree
+kernels the decision function has a weight for each word by position and length; for spectrum
+kernels a weight for each k-mer regardless of position.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
-Q = TypeVar("Q")  # type of a quantity
+Q = TypeVar("Q")  # type of a quantity, such as WdQuantity
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,11 @@ class PlaneTerm:
     Attributes
     ----------
     plane : int
-        Number of the plane, which has value(x, z).
+        Number of the plane that contains value(x, z).
     factor : float
+        A constant.
     slots : tuple of int
-        Indices of the factors of u in `Examples.vectors`.
+        Indices, in `Examples.vectors`, of the normalisation factors whose product is u.
     """
 
     plane: int
@@ -62,7 +63,8 @@ class PositionalWords:
     delta : ndarray of shape (n,)
         Coefficients of the support vectors, times their normalisations.
     weights : ndarray of shape (shifts, length, degree)
-        Weight of a match of k + 1 letters at a position of the scored sequence, for each shift.
+        Entry [s, p, k] is the weight of a match of k + 1 letters that starts at position p of the
+        scored sequence, under the shift ``shifts[s]``.
     shifts : tuple of int
         Shifts of the support vectors relative to the scored sequence.
     """
@@ -89,7 +91,10 @@ class PositionalWords:
 
 
 def plane_terms(expression: Expression) -> list[PlaneTerm] | None:
-    """Return the terms whose sum is the kernel; None if the kernel is not such a sum."""
+    """Return the terms whose sum is a kernel, given by its instructions in postfix order.
+
+    None if the kernel is not such a sum, for example a product or an exponential.
+    """
     stack: list[list[PlaneTerm]] = []
     for name, *arguments in expression:
         if name == "copy":
@@ -127,7 +132,13 @@ def best_estimator(estimator: FittedEstimator) -> FittedEstimator:
 
 
 def output_of(estimator: FittedEstimator, target: object) -> int:
-    """Return the index of the decision function of a class."""
+    """Return the index of the decision function of a class, 0 if there is only one.
+
+    Raises
+    ------
+    ValueError
+        If `target` is not one of several classes.
+    """
     model = fitted_model(estimator)
     if len(model.intercept) == 1:
         return 0
@@ -139,15 +150,16 @@ def output_of(estimator: FittedEstimator, target: object) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Source(Generic[Q]):
-    """A quantity that several string kernels use, and the support vectors for which it is computed.
+    """The values of string kernels on one column that the core computes together.
 
     Attributes
     ----------
-    quantity : the quantity
+    quantity : object
+        Says which values are computed for a pair of sequences: its planes.
     view : View
         The column of sequences.
     first : int
-        Number of its first plane.
+        Number of the first of its planes among all planes of the model.
     table : SequenceTable or PlaneTable
         The support vectors.
     """
@@ -159,7 +171,7 @@ class Source(Generic[Q]):
 
 
 def sources_of(model: Model, kind: type[Q]) -> Iterator[Source[Q]]:
-    """Yield the sources with a quantity of one type."""
+    """Yield the sources whose quantity has the type `kind`."""
     examples = model.examples
     sources = model.compiled.listing.layout.sources.items()
     for number, ((quantity, view), first) in enumerate(sources):
@@ -299,7 +311,11 @@ def positional_words(estimator: FittedEstimator, target: object = None) -> Posit
 def combined_weights(
     parts: list[tuple[WdQuantity, np.ndarray]],
 ) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return shifts and the summed weights of all kernels, shape (shifts, length, degree)."""
+    """Return all shifts, and the weights of matches summed over kernels.
+
+    `parts` has the quantity of weighted degree kernels and the weights of its planes. The result is
+    `shifts` and `weights` of `PositionalWords`.
+    """
     length = parts[0][0].length
     farthest = max([0, *(shift for quantity, _ in parts for shift in quantity.shifts)])
     shifts = tuple(range(-farthest, farthest + 1))
@@ -312,7 +328,10 @@ def combined_weights(
 
 
 def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shift: int) -> None:
-    """Add the weights of a kernel under a shift to `out`, shape (length, degree)."""
+    """Add the weights of matches under one shift to `out`, shape (length, degree).
+
+    `planes` are the weights of the planes of `quantity`.
+    """
     allowed = quantity.shifts or (0,) * quantity.length
     for position in range(quantity.length):
         first = min(position, position + shift)  # a match is indexed by the smaller position
@@ -331,7 +350,7 @@ def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shif
 def spectrum_parts(
     estimator: FittedEstimator, target: object = None
 ) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
-    """Yield the spectrum kernels of a model, their support vectors, and their coefficients."""
+    """Yield the spectrum kernels of a model, with support vectors and their coefficients, (n,)."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     for source in sources_of(model, SpectrumQuantity):
         planes, delta = weighted_terms(model, output, source.first, 1)
