@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 # Distance to a bound, as a fraction of the box hi - lo, below which an alpha with an entropy term
-# counts as being at the bound. The slope of the entropy is infinite there: about 45 roundings.
+# counts as being at the bound, where the slope of the entropy is infinite: about 45 roundings.
 EDGE = 1e-14
 # Lower bound on a (1 - a), the product of the fractions of the box below and above alpha, so that
 # the second derivative of the entropy stays finite.
@@ -46,8 +46,8 @@ class DualTerm:
 
     Notes
     -----
-    `DualTerm.of` represents parts that a loss does not have by read-only zeros that take no memory.
-    `take` always returns contiguous arrays.
+    If a loss has no entropy, for example, `DualTerm.of` sets `ent` to a read-only array of zeros
+    that takes no memory. `take` always returns contiguous arrays.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class DualTerm:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether conj has no entropy: it is quadratic on each side of 0."""
+        """Whether conj has no entropy term, and so is quadratic on each side of alpha = 0."""
         return not self.ent.any()
 
     @property
@@ -204,13 +204,13 @@ class DualTerm:
         return np.asarray(self.curv + bend)
 
     def _fractions(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the fractions of the box below and above alpha, each exact even if tiny."""
+        """Return (alpha - lo) / (hi - lo) and (hi - alpha) / (hi - lo), each exact even if tiny."""
         a = np.clip((alpha - self.lo) / self._width, 0.0, 1.0)
         return a, np.clip((self.hi - alpha) / self._width, 0.0, 1.0)
 
     @property
     def _width(self) -> np.ndarray:
-        """The width hi - lo, or 1 where the box is a point."""
+        """The width hi - lo, or 1 where lo = hi, shape (n,)."""
         width = self.hi - self.lo
         return np.where(width > 0, width, 1.0)
 
@@ -224,7 +224,7 @@ class Loss(Protocol):
     name : str
         The name that estimators accept for ``loss=``.
     kind : {"classifier", "regressor", "one-class"}
-        The estimators that the loss is for.
+        The kind of estimator that the loss is for.
 
     Examples
     --------

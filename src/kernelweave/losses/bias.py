@@ -23,10 +23,11 @@ def weighted_quantile(
     Parameters
     ----------
     points : array of shape (n,)
+        Breakpoints of the function.
     weights : array of shape (n,)
         Nonnegative; points with weight 0 are ignored.
     target : float
-        From 0 to the sum of the weights.
+        Total weight below the result, from 0 to the sum of the weights.
     sort_below : int >= 1
         Up to this number of points are sorted. More are partitioned at their median first, which
         takes O(n).

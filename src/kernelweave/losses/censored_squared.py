@@ -3,7 +3,7 @@
     R(f) = sum over events of C_i (f_i - y_i)^2 + sum over censored i of C_i max(0, f_i - y_i)^2
 
 with y = -log(time), so that large outputs are high risks. A censored time is a lower bound: outputs
-below y cost nothing. The risk is a sum over the examples; all methods for such risks apply.
+below y have loss 0. The risk is a sum over the examples; all methods for such risks apply.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class CensoredRisk(EventRisk):
     Parameters
     ----------
     y : ndarray of shape (n,)
-        -log(time) minus `centre`.
+        -log(time), minus the `centre` of `Risk`.
     C : ndarray of shape (n,)
         Costs.
     event : ndarray of bool, shape (n,)

@@ -1,12 +1,13 @@
-"""The biases of several classes that minimise a risk of given outputs.
+"""The biases b of K classes that minimise the risk of given outputs F.
 
     soft:    sum_i C_i log(sum_k exp(F_ik + b_k)) - sum_k N_k b_k
     hard:    sum_i C_i max_k (F_ik + b_k)         - sum_k N_k b_k
 
-with N_k the cost of class k. The soft risk is that of the multinomial loss. Newton's method
-minimises it with the last bias fixed at 0, since adding a constant to all biases has no effect. The
-hard risk is that of the loss of Crammer and Singer; its minimisation is a linear program. The
-solution follows from the dual point p: all classes k with p_ik > 0 attain the maximum of example i.
+with C_i the cost of example i and N_k that of class k. The soft risk is that of the multinomial
+loss. Newton's method minimises it with the last bias fixed at 0, since adding a constant to all
+biases has no effect. The hard risk is that of the loss of Crammer and Singer; its minimisation is a
+linear program. The solution follows from the dual variables p_ik >= 0, which add up to 1 for each
+example: all classes k with p_ik > 0 attain the maximum of example i.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 STEPS = 100  # Newton steps
-MATCHED = 1e-14  # error of a class cost that counts as rounding, relative to the total cost
+MATCHED = 1e-14  # |N_k - sum_i C_i p_ik| that counts as rounding, relative to the total cost
 RIDGE = 1e-14  # added to the diagonal of the scaled Hessian, so that it has a Cholesky factor
 SHORTEST = 1e-8  # step length at which a line search gives up
 SWEEPS = 20  # passes over the groups of classes; each sets the best common bias of every group
@@ -29,14 +30,16 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class ClassCurvature:
-    """The Hessian sum_i C_i (diag p_i - p_i p_i') in the biases of K classes; the last bias is 0.
+    """The Hessian sum_i C_i (diag p_i - p_i p_i') of the soft risk in the biases of K classes.
+
+    p_i are the probabilities of the classes for example i. The last bias is fixed at 0.
 
     Attributes
     ----------
     factor : tuple
-        Cholesky factorisation for all classes but the last one, with a unit diagonal.
+        Cholesky factorisation of the Hessian without the last class, scaled to a unit diagonal.
     scale : ndarray of shape (K - 1,)
-        Square roots of the diagonal.
+        Square roots of the diagonal before scaling.
     """
 
     factor: tuple[np.ndarray, bool]
@@ -44,7 +47,7 @@ class ClassCurvature:
 
     @classmethod
     def of(cls, p: np.ndarray, C: np.ndarray) -> ClassCurvature:
-        """Return the Hessian of probabilities p, shape (K, n), and costs, shape (n,)."""
+        """Return the Hessian at probabilities p, shape (K, n), for costs C, shape (n,)."""
         first = p[:-1]
         weighted = C * first
         hessian = -weighted @ first.T
@@ -75,9 +78,11 @@ def soft_bias(
     Parameters
     ----------
     F : ndarray of shape (K, n)
+        Outputs without biases.
     C : ndarray of shape (n,), positive
+        Cost of each example.
     class_costs : ndarray of shape (K,), positive
-        The sum is that of C.
+        Total cost of each class.
 
     Returns
     -------
@@ -124,7 +129,7 @@ def soft_bias(
 
 
 def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return the biases of K classes; they are optimal if the dual point p is optimal.
+    """Return biases of K classes, which minimise the hard risk if the dual variables p are optimal.
 
     Two classes are linked if p_ik > 0 for both and some example i. Within a connected group of
     classes, the differences of the biases follow from p. The common bias of each group is then
@@ -133,11 +138,13 @@ def hard_bias(F: np.ndarray, C: np.ndarray, class_costs: np.ndarray, p: np.ndarr
     Parameters
     ----------
     F : ndarray of shape (K, n)
+        Outputs without biases.
     C : ndarray of shape (n,), positive
+        Cost of each example.
     class_costs : ndarray of shape (K,), positive
-        The sum is that of C.
+        Total cost of each class.
     p : ndarray of shape (K, n)
-        Dual point: weights of the classes of each example, which add up to 1.
+        Weights of the classes of each example, which add up to 1 (see the module).
 
     Returns
     -------

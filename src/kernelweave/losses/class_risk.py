@@ -9,10 +9,10 @@ of the class c_i:
 
     V(f; c) = max over p of  sum_k p_k (f_k + D_k) - H(p)  - f_c,    p >= 0,  sum_k p_k = 1
 
-with margins D_k and a convex H. For the multinomial loss, D_k = 0 and H(p) = sum_k p_k log p_k; for
-the loss of Crammer and Singer, D_k = [k != c] and H = 0. The maximiser p gives
-alpha_ik = C_i ([k = c_i] - p_ik), so that every p is a dual point. With an intercept, p must also
-satisfy sum_i C_i p_ik = N_k, the total cost of class k.
+with margins D_k and a convex function H. For the multinomial loss, D_k = 0 and
+H(p) = sum_k p_k log p_k; for the loss of Crammer and Singer, D_k = [k != c] and H = 0. Every such p
+gives a dual feasible alpha_ik = C_i ([k = c_i] - p_ik); the maximiser gives minus the gradient.
+With an intercept, p must also satisfy sum_i C_i p_ik = N_k, the total cost of class k.
 
 Arrays over all outputs contain those of the first class for all examples, then those of the second
 class, and so on, as in other risks of several outputs (`risk`). Targets are 1 for the examples of
@@ -31,7 +31,7 @@ from .base import Loss
 from .risk import SUM_ROUNDING, TINY, Risk
 
 Own = TypeVar("Own", bound="ClassRisk")
-NEVER = 800.0  # exp(-800) is 0 in double precision
+NEVER = 800.0  # distance of the bias of classes without cost; exp(-800) is 0 in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,10 @@ class ClassRisk(Risk):
         n_classes: int,
         tau: float | None = 0.0,
     ) -> Own:
-        """Return the risk of examples of classes `codes`, from 0 to K - 1, with costs, both (n,).
+        """Return the risk of n examples with given classes and costs.
 
-        `tau` is 0 with an intercept and None without.
+        `codes` are the classes, from 0 to K - 1; `codes` and `costs` have shape (n,). `tau` is 0
+        with an intercept and None without.
         """
         y = np.where(codes == np.arange(n_classes)[:, None], 1.0, -1.0)
         C = np.tile(np.asarray(costs, dtype=float), n_classes)
@@ -57,7 +58,7 @@ class ClassRisk(Risk):
 
     @cached_property
     def own(self) -> np.ndarray:
-        """Whether an output is that of the class of the example, shape (K, n)."""
+        """Mask, shape (K, n), that is True if k is the class of example i."""
         return self.table(self.y) > 0
 
     @cached_property
@@ -80,7 +81,7 @@ class ClassRisk(Risk):
         return values.reshape(self.n_outputs, -1)
 
     def shares(self, alpha: np.ndarray) -> np.ndarray:
-        """Return p, shape (K, n), of dual variables, shape (K n,); 0 for examples of cost 0."""
+        """Return p_ik = [k = c_i] - alpha_ik / C_i, shape (K, n); 0 for examples of cost 0."""
         paid = self.costs > 0
         p = np.zeros(self.own.shape)
         p[:, paid] = self.own[:, paid] - self.table(alpha)[:, paid] / self.costs[paid]
@@ -93,7 +94,7 @@ class ClassRisk(Risk):
     def is_feasible(self, alpha: np.ndarray) -> bool:
         """Return whether the alphas of each example, and of each class, add up to 0 up to rounding.
 
-        Sums of classes are only checked if there is an intercept.
+        The sums of the classes are only checked if there is an intercept.
         """
         each = self.table(alpha)
         drift, size = np.abs(each.sum(axis=0)), np.abs(each).sum(axis=0)
@@ -105,10 +106,10 @@ class ClassRisk(Risk):
         return float(TINY)
 
     def _with_absent(self, F: np.ndarray, bias: np.ndarray) -> np.ndarray:
-        """Return the biases of all classes, shape (K,), from those of the classes with cost.
+        """Return the biases of all classes, shape (K,), given those of classes of positive cost.
 
         Classes whose examples all have cost 0 get a bias so low that they are never predicted. The
-        mean of the biases is 0.
+        biases of the others have mean 0.
         """
         present, outputs = self.class_costs > 0, self.table(F)[:, self.costs > 0]
         bias = bias - bias.mean()

@@ -17,16 +17,16 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 
-FEW_PLACES = 1000  # events plus examples up to which a matrix of pairs is faster than a tree
+FEW_PLACES = 1000  # number of events plus examples up to which a matrix is faster than a tree
 
 
 @dataclass(frozen=True, eq=False)
 class ComparablePairs:
     """The comparable pairs of n examples, represented by one sorted sequence of L entries.
 
-    Every example that counts has an entry as the later example of pairs. An event has a second
-    entry, as the earlier example. Entries are sorted such that the partners of an event are all
-    "later" entries after its "earlier" entry.
+    Every example in use has an entry as the later example of pairs. An event has a second
+    entry, as the earlier example. The order is such that the partners of an event are all "later"
+    entries after its "earlier" entry.
 
     Attributes
     ----------
@@ -56,7 +56,10 @@ class ComparablePairs:
 
     @cached_property
     def matrix(self) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of the q earlier events, and a mask of their later examples, shape (q, n)."""
+        """Indices of the q events, and a mask of the later examples of each, shape (q, k).
+
+        k - 1 is the largest index of an example with an entry.
+        """
         events = self.example[self.earlier]
         later = np.zeros((len(events), int(self.example.max(initial=-1)) + 1), dtype=bool)
         for row, place in enumerate(np.flatnonzero(self.earlier)):
@@ -65,7 +68,7 @@ class ComparablePairs:
         return events, later
 
     def active(self, F: np.ndarray, margin: float = 1.0) -> ActivePairs:
-        """Return the active pairs of outputs F, shape (n,)."""
+        """Return the active pairs, F_j - margin < F_i, of outputs F, shape (n,)."""
         kind = MatrixOfPairs if len(self.example) <= FEW_PLACES else TreeOfPairs
         return kind(self, F, margin)
 
@@ -75,26 +78,32 @@ class ActivePairs(ABC):
 
     @abstractmethod
     def over_later(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values over the later examples of each event's active pairs, all (n,)."""
+        """Return for each event j the sum of values_i over active pairs (j, i), shape (n,).
+
+        `values` has shape (n,). The sums of censored examples are 0.
+        """
 
     @abstractmethod
     def over_earlier(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values over the events of each later example's active pairs, all (n,)."""
+        """Return for each example i the sum of values_j over active pairs (j, i), shape (n,)."""
 
 
 class MatrixOfPairs(ActivePairs):
-    """Active pairs as a matrix.
+    """Active pairs as a matrix of zeros and ones; for few examples.
 
     Parameters
     ----------
     pairs : ComparablePairs
+        All comparable pairs.
     F : ndarray of shape (n,)
+        Outputs, by which pairs are active.
     margin : float
+        Pairs are active if F_j - margin < F_i.
     """
 
     def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):
         self._n, (self._events, later) = len(F), pairs.matrix
-        self._known = later.shape[1]  # examples after these do not count
+        self._known = later.shape[1]  # examples from this index on are in no pair
         close = F[self._events, None] - margin < F[None, : self._known]
         self._active = (later & close).astype(float)
 
@@ -119,9 +128,8 @@ class TreeOfPairs(ActivePairs):
 
     Parameters
     ----------
-    pairs : ComparablePairs
-    F : ndarray of shape (n,)
-    margin : float
+    pairs, F, margin
+        As for `MatrixOfPairs`.
     """
 
     def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):
@@ -151,9 +159,9 @@ class TreeOfPairs(ActivePairs):
 
 @dataclass(frozen=True, eq=False)
 class _Partners:
-    """Entries of one kind in the lists of a tree, each with the range of its partners.
+    """Entries of one kind in the lists of a `TreeOfPairs`, each with the range of its partners.
 
-    The kinds are earlier events and later examples. The partners of an entry are consecutive
+    The two kinds are earlier events and later examples. The partners of an entry are consecutive
     entries of the other kind.
 
     Attributes
@@ -183,13 +191,13 @@ class _Partners:
         ahead : bool
             Whether its partners come after it in the list of its node, or before it.
         """
-        others = np.concatenate([[0], np.cumsum(~mine)])  # of the other kind before a place
+        others = np.concatenate([[0], np.cumsum(~mine)])  # number of the other kind before a place
         here = others[np.flatnonzero(mine)]
         limit = np.searchsorted(node, node[mine], side="right" if ahead else "left")
         start, end = (here, others[limit]) if ahead else (others[limit], here)
         return cls(example[mine], start, end)
 
     def sums(self, others: _Partners, values: np.ndarray, n: int) -> np.ndarray:
-        """Return the sum of the values, shape (n,), of each example's partners, shape (n,)."""
+        """Return for each example the sum, shape (n,), of the values, (n,), of its partners."""
         total = np.concatenate([[0.0], np.cumsum(values[others.example])])
         return np.bincount(self.example, total[self.end] - total[self.start], minlength=n)

@@ -29,9 +29,9 @@ from .event_risk import SurvivalLoss
 from .joint_risk import JointRisk
 from .risk import TINY, Response
 
-ROUNDING = 1e-9  # relative error of sums of dual variables
-LEAST_HAZARD = 1e-150  # smallest hazard; its square does not underflow
-LOG_LARGEST = float(np.log(np.finfo(float).max)) - 1.0  # of sums of hazards
+ROUNDING = 1e-9  # relative error of sums of dual variables that is accepted
+LEAST_HAZARD = 1e-150  # smallest risk set sum of relative hazards; its square does not underflow
+LOG_LARGEST = float(np.log(np.finfo(float).max)) - 1.0  # largest logarithm of a cumulative hazard
 STEP = 4 * np.finfo(float).eps  # relative Newton step that counts as rounding
 
 TIES = ("breslow", "efron")
@@ -75,18 +75,18 @@ class EventTimes:
     Attributes
     ----------
     order : ndarray of shape (q,)
-        Positions of the examples, block by block.
+        Indices of the q examples, sorted by block.
     block : ndarray of shape (q,)
-        The block of each of them.
+        Number of the block of each example in `order`, from 0 to K - 1.
     happened : ndarray of bool, shape (q,)
-        Which of them are events of their block.
+        Which examples in `order` are events; the others are censored.
     start : ndarray of shape (K,)
         Position in `order` of the first example of each block.
     first : ndarray of shape (K,)
-        Position among the events of the first event of each block.
+        Number of events in earlier blocks: position of the first event of each block among all.
     removed : ndarray of shape (events,)
-        Fraction of the tied events that Efron's approximation removes from the risk set of each
-        event; 0 for Breslow's.
+        Fraction l / d of the sum over the d tied events that Efron's approximation subtracts from
+        the risk set sum of the l-th of them, l = 0, ..., d - 1; 0 for Breslow's.
     """
 
     order: np.ndarray
@@ -98,7 +98,7 @@ class EventTimes:
 
     @classmethod
     def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray, ties: str) -> EventTimes:
-        """Sort the examples with a True in `counts` by time. Arrays have shape (n,)."""
+        """Sort the examples that the mask `counts` selects by time. Arrays have shape (n,)."""
         kept = np.flatnonzero(counts)
         kept = kept[np.lexsort((~event[kept], time[kept]))]
         distinct = np.unique(time[kept][event[kept]])
@@ -117,11 +117,11 @@ class EventTimes:
         return cls(kept, block, happened, start, first, removed)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values of the examples in `order`, shape (q,), per block, shape (K,)."""
+        """Return the sum per block, shape (K,), of values of the examples in `order`, (q,)."""
         return np.bincount(self.block, values, minlength=len(self.start))
 
     def event_sums(self, values: np.ndarray) -> np.ndarray:
-        """Return sums of values of the events, shape (events,), per block, shape (K,)."""
+        """Return the sum per block, shape (K,), of values of the events, shape (events,)."""
         return np.bincount(self.block[self.happened], values, minlength=len(self.start))
 
 
@@ -138,13 +138,14 @@ class CoxRisk(JointRisk):
     event : ndarray of bool, shape (n,)
         Whether the event was observed; False for censored times.
     ties : {"breslow", "efron"}
+        Approximation for events at equal times.
     """
 
     ties: str = field(default="breslow", kw_only=True)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper bounds of alpha: an expected number of events is not negative."""
+        """Lower and upper bounds of alpha: C_j event_j - alpha_j >= 0, an expected number."""
         lo, hi = np.zeros_like(self.y), np.where(self.event, self.C, 0.0)
         lo[self.times.order] = -np.inf
         return lo, hi
@@ -176,7 +177,7 @@ class CoxRisk(JointRisk):
     def _log_at_risk(self, F: np.ndarray) -> np.ndarray:
         """Return the log of the risk set sum of each event, shape (events,).
 
-        Efron's approximation subtracts a part of the tied events from the sum. Logarithms of sums
+        Efron's approximation subtracts a part of the sum over the tied events. Logarithms of sums
         are accumulated, since exp(F) can overflow.
         """
         times = self.times
@@ -192,8 +193,8 @@ class CoxRisk(JointRisk):
     def response(self, F: np.ndarray) -> Response:
         """Return the risk, its gradient and its Hessian at outputs F, shape (n,).
 
-        With the cumulative hazard H(t), Breslow's estimate from costs and risk set sums, alpha_i is
-        C_i event_i - w_i exp(F_i) H(t_i): the martingale residual of example i.
+        alpha_i is C_i event_i - w_i exp(F_i) H(t_i), the martingale residual of example i. H(t) is
+        Breslow's estimate of the cumulative hazard, from costs and risk set sums.
         """
         times, log_at_risk = self.times, self._log_at_risk(F)
         each = times.block[times.happened]
@@ -222,7 +223,7 @@ class CoxRisk(JointRisk):
     def baseline_hazard(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Breslow's estimate of the cumulative hazard of an example whose output is 0.
 
-        Hazards beyond the range of floating point numbers are the largest ones.
+        Hazards that would overflow are replaced by the largest ones that do not.
 
         Parameters
         ----------
@@ -246,14 +247,14 @@ class CoxRisk(JointRisk):
         """Return the conjugate of the risk at -alpha, shape (n,); inf outside its domain.
 
         It is also inf if rounding moves alpha out of the domain. The dual value is then -inf, still
-        a valid lower bound. This occurs if one example has all but a fraction of 1e-16 of the
-        hazard of a risk set.
+        a valid lower bound. This occurs if one example contributes nearly all, up to a fraction of
+        1e-16, of a risk set sum.
         """
         F = self._outputs_of(alpha)
         return np.inf if F is None else float(-alpha @ F - self.value(F))
 
     def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
-        """Return outputs F, shape (n,), where the gradient is -alpha; None if there are none."""
+        """Return outputs F, shape (n,), with gradient -alpha; None if there are none."""
         times = self.times
         costs = np.where(times.happened, self.C[times.order], 0.0)
         expected = costs - alpha[times.order]
@@ -277,7 +278,7 @@ class CoxRisk(JointRisk):
         """Return the cumulative hazard at the time of each example, shape (q,).
 
         `expected`, shape (q,), contains the expected number of events of each example. Risk set
-        sums are relative to the first one, which is 1. None if one is not positive.
+        sums are relative to the first one, which is 1. Return None if one is not positive.
         """
         times = self.times
         events = times.event_sums(np.ones(len(times.removed))).astype(int)
@@ -286,6 +287,9 @@ class CoxRisk(JointRisk):
         rows = zip(
             events.tolist(), self._costs.tolist(), tied_m.tolist(), other_m.tolist(), strict=True
         )
+        # S: risk set sum; H: cumulative hazard before the block, whose d events of mean cost c have
+        # m expected events, and whose censored examples have `rest`; T: part of S of the d events;
+        # A, B: step of H for later examples, and for the d events themselves.
         S, H = 1.0, 0.0
         of_events, of_others = [], []
         for block, (d, c, m, rest) in enumerate(rows):
@@ -313,10 +317,10 @@ class CoxRisk(JointRisk):
 
 
 def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return for each example the sum of values, shape (events,), over events up to its time.
+    """Return for each example, shape (q,), the sum of `values` over the events up to its time.
 
-    For an event, the values of its own block are multiplied by the fractions `kept`, shape
-    (events,). Censored examples count all events of their block fully.
+    `values` and `kept` have shape (events,). For an event, the values of its own block are
+    multiplied by the fractions `kept`. Censored examples count all events of their block fully.
     """
     steps = times.event_sums(values)
     before = np.cumsum(steps) - steps
@@ -325,7 +329,7 @@ def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarr
 
 
 def _log_levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Return `_levels` of exp(values) and exp(kept), both of shape (events,), as logs."""
+    """Return log(_levels(times, exp(values), exp(kept))), shape (q,), without overflow."""
     steps = np.logaddexp.reduceat(values, times.first)
     total = np.logaddexp.accumulate(steps)
     before = np.append(-np.inf, total[:-1])
@@ -346,7 +350,7 @@ def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
     before : float
         Risk set sum times the cumulative hazard before these events, divided by the same cost.
     removed : ndarray of shape (events,)
-        Fraction of the tied events that is removed from the risk set of each of them.
+        `EventTimes.removed` of the tied events.
 
     Returns
     -------

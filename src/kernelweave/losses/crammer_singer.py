@@ -2,6 +2,7 @@
 
     V(f; c) = max over k of  ([k != c] + f_k)  - f_c
 
+f_k is the output of class k, and c the class of the example; [k != c] is 1 for k != c and 0 for c.
 The conjugate of the risk at -alpha is linear, -sum_i alpha_{i c_i}. Its domain is given by
 alpha_{i c_i} <= C_i, alpha_ik <= 0 for the other classes k, and sum_k alpha_ik = 0. The dual
 problem is to maximise sum_i alpha_{i c_i} minus the regulariser over this domain.
@@ -43,7 +44,7 @@ class CrammerSingerRisk(ClassRisk):
         return -float(alpha[self.y > 0].sum())
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return zeros, shape (K n,)."""
+        """Return alpha = 0, shape (K n,), which is always feasible."""
         return np.zeros_like(self.y)
 
     @cached_property
@@ -60,7 +61,7 @@ class CrammerSingerRisk(ClassRisk):
         return self.value(F, bias), bias - bias.mean()
 
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> np.ndarray:
-        """Return biases, shape (K,), that minimise the risk of outputs F if alpha is optimal."""
+        """Return biases, shape (K,), which minimise the risk of outputs F if alpha is optimal."""
         if self.tau is None:
             return np.zeros(self.n_outputs)
         present, paid = self.class_costs > 0, self.costs > 0

@@ -15,12 +15,12 @@ Censored = TypeVar("Censored", bound="EventRisk")
 
 @dataclass(frozen=True)
 class SurvivalLoss(Loss):
-    """A loss that depends on which times are events, so that only its risk can compute it.
+    """A loss that depends on which times are events, so that only a risk can compute it.
 
     Attributes
     ----------
     risk : str
-        Name of the class that computes it.
+        Name of the risk class that computes the loss.
     """
 
     kind: ClassVar[str] = "survival"

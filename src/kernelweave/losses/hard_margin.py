@@ -17,8 +17,8 @@ from .hinge import signed_box
 class HardMargin(Loss):
     """Hard margin: 0 for y f >= 1 and infinity otherwise, for y = -1 or +1.
 
-    This is the limit of the hinge loss for C = inf. Costs only select examples: those with C_i > 0
-    are constraints, the others are ignored.
+    This is the limit of C times the hinge loss for C = inf. Costs only select examples: those with
+    C_i > 0 must satisfy y f >= 1, the others are ignored.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Base class of the risks of censored times that are not sums over the examples."""
+"""Base class of the risks of censored times that are not a sum over the examples."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class JointRisk(EventRisk):
 
     @property
     def responses(self) -> np.ndarray:
-        """Minus the gradient at the constant model, shape (n,); for Cox, martingale residuals."""
+        """Minus the gradient at outputs 0, shape (n,); for Cox, martingale residuals."""
         return self.feasible_alpha()
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return minus the gradient at the constant model, shape (n,), which is feasible."""
+        """Return minus the gradient at outputs 0, shape (n,), which is feasible in the dual."""
         return self.response(np.zeros_like(self.y)).alpha
 
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> float:

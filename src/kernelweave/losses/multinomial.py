@@ -1,10 +1,11 @@
-"""The empirical risk of multinomial logistic regression, in which all classes compete.
+"""The empirical risk of multinomial logistic regression.
 
     V(f; c) = log sum_k exp(f_k) - f_c
 
-Minus the gradient at outputs F is alpha_ik = C_i ([k = c_i] - p_ik), with p the softmax of the
-outputs. The conjugate of the risk at -alpha is sum_i C_i sum_k p_ik log p_ik. Gradient, Hessian and
-conjugate are exact, so that duality gaps are, too.
+f_k is the output of class k, and c the class of the example. Minus the gradient of the risk is
+alpha_ik = C_i ([k = c_i] - p_ik), with p_i the softmax of the outputs of example i. The conjugate
+of the risk at -alpha is sum_i C_i sum_k p_ik log p_ik. Gradient, Hessian and conjugate are exact,
+so that duality gaps are, too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .class_bias import ClassCurvature, soft_bias
 from .class_risk import ClassRisk
 from .risk import Response
 
-BELOW = -1e-12  # negative probabilities above this are rounding errors
+BELOW = -1e-12  # negative probabilities not below this are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class MultinomialRisk(ClassRisk):
         return self._with_absent(F, bias)
 
     def feasible_alpha(self) -> np.ndarray:
-        """Return minus the gradient at the constant model, shape (K n,), which is feasible."""
+        """Return minus the gradient at the constant model, shape (K n,), a dual feasible point."""
         return self.response(np.zeros_like(self.y)).alpha
 
     def response(self, F: np.ndarray) -> Response:

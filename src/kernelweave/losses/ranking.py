@@ -2,14 +2,14 @@
 
     R(F) = sum over comparable pairs (j, i) of  C_j w_i / W  max(0, 1 - (F_j - F_i))^2
 
-j is an event and i is later (`pairs`); w_i = C_i / max C, W = sum of w, so that R grows with the
-number of events as Cox's does. Without sample weights it is C / n times the loss of a survival
-support vector machine (Poelsterl, Navab and Katouzian, 2015). R does not change when a constant is
-added to F: there is no intercept, and the alphas add up to 0.
+j is an event and i is later (`comparable_pairs`). The weights are w_i = C_i / max C, and W is their
+sum, so that R grows with the number of events as Cox's does. Without sample weights R is C / n
+times the loss of a survival support vector machine (Poelsterl, Navab and Katouzian, 2015). R does
+not change when a constant is added to F: there is no intercept, and the alphas add up to 0.
 
 R is convex, piecewise quadratic and has a continuous gradient. Its conjugate at -alpha is
 -alpha . F - R(F) for any F with alpha = -grad R(F). Newton's method on R(F) + alpha . F finds such
-an F without evaluating kernels. Solvers that know such an F pass it; then no step is needed.
+an F without evaluating kernels. A solver that knows such an F passes it; then no step is needed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from .event_risk import SurvivalLoss
 from .joint_risk import JointRisk
 from .risk import TINY, Response
 
-CONJUGATE_STEPS = 100  # maximum number of Newton steps that evaluate the conjugate,
-CONJUGATE_MOVES = 300  # and of conjugate gradient moves for each of them
-# Ridge of the Hessian, relative to the largest alpha: it is singular where no pair is active.
+CONJUGATE_STEPS = 100  # maximum number of Newton steps for the convex conjugate,
+CONJUGATE_MOVES = 300  # and of iterations of conjugate gradients in each of them
+# Ridge of the Hessian, relative to the largest alpha; without active pairs the Hessian is singular.
 RIDGE = 1e-3
 MATCHED = 1e-10  # difference of alphas that counts as rounding, relative to the largest alpha
 ROUNDED = 4 * np.finfo(float).eps  # rounding error of a sum, for each of its terms
@@ -62,7 +62,7 @@ class RankingRisk(JointRisk):
     y : ndarray of shape (n,)
         Times.
     C : ndarray of shape (n,)
-        Costs: the loss of a pair is multiplied by the cost of its event.
+        Costs: the loss of a pair (j, i) is multiplied by C_j w_i / W.
     event : ndarray of bool, shape (n,)
         Whether the event was observed; False for censored times.
     """
@@ -90,7 +90,7 @@ class RankingRisk(JointRisk):
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """w / W of every example, shape (n,)."""
+        """w_i / W = C_i / sum of C, shape (n,)."""
         return np.asarray(self.C / max(float(self.C.sum()), TINY))
 
     @cached_property
@@ -103,9 +103,9 @@ class RankingRisk(JointRisk):
         return self._parts(F)[0]
 
     def _parts(self, F: np.ndarray) -> tuple[float, np.ndarray, ActivePairs, np.ndarray]:
-        """Return the risk, alpha, the active pairs, and per-event sums of w, shape (n,).
+        """Return the risk, alpha = -grad R(F), the active pairs, and a sum for each event.
 
-        The sum of an event is over the later examples of its active pairs.
+        The sum of an event j, in an array of shape (n,), is that of w_i / W over its active pairs.
         """
         F = F - self._weights @ F  # centred, since sums of squares lose precision far from 0
         active, w, c = self.pairs.active(F), self._weights, self._costs
@@ -130,9 +130,10 @@ class RankingRisk(JointRisk):
         return Response(alpha, value, hessian)
 
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
-        """Return the conjugate at -alpha, shape (n,); inf if the gradient is -alpha nowhere.
+        """Return the conjugate at -alpha, shape (n,); inf if no outputs have the gradient -alpha.
 
-        Newton's method looks for the outputs with this gradient, from `near`, shape (n,).
+        Newton's method looks for such outputs, from `near`, shape (n,), or from 0. If it does not
+        converge, the result is inf, which makes the dual value -inf, a valid bound.
         """
         lo, hi = self.bounds
         if not (np.all((alpha >= lo) & (alpha <= hi)) and self.is_feasible(alpha)):
@@ -152,8 +153,8 @@ class RankingRisk(JointRisk):
     def _rounding(self, F: np.ndarray) -> float:
         """Return a bound on the rounding error of the alpha that `response` computes from F.
 
-        Each alpha is the difference of two sums of at most n terms. Both are at most
-        2 max C (1 + 2 max |F|) for centred F. They can be much larger than alpha.
+        Each alpha is the difference of two sums of at most n terms, which can be much larger than
+        alpha. They are at most 2 max C (1 + 2 max |F|) if F is centred.
         """
         largest = 1.0 + 2.0 * float(np.abs(F - self._weights @ F).max())
         return float(ROUNDED * len(F) * self.C.max() * largest)
@@ -177,7 +178,7 @@ def _solved(
 ) -> np.ndarray:
     """Return x with hessian(x) + ridge x = right, shape (n,), by conjugate gradients.
 
-    The iterations stop at a residual of a tenth of `relative`, in units of the first residual.
+    The iterations stop at a residual of `relative` / 10 times the norm of `right`, at most 1 %.
     """
     n = len(right)
     matrix = LinearOperator((n, n), lambda x: hessian(x) + ridge * x, dtype=float)

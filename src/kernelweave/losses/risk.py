@@ -2,10 +2,11 @@
 
     R(f, b) = sum_i C_i V(f_i + b, y_i) + tau b
 
-tau is 0 except for one class; without an intercept b is 0 and tau is None. A problem
+V is the loss, C_i the cost of example i, f_i its decision value without the intercept b. tau is 0
+except for one-class problems; without an intercept b is 0 and tau is None. A problem
 (`problem.problem`) is a risk and a norm. Several outputs, such as one decision function per class,
-can share the kernel weights: their risks add up. They are one risk over the examples of the first
-output, then those of the second, and so on.
+can share the kernel weights. The sum of their risks is one risk, whose examples are those of the
+first output, then those of the second, and so on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..common.cached_property import cached_property
 from ..common.types import Numbers
 from .base import EDGE, DualTerm, Loss
 
-SUM_ROUNDING = 1e-9  # tolerated drift of sum_i alpha_i, relative to sum_i |alpha_i|
+SUM_ROUNDING = 1e-9  # tolerated error of sum_i alpha_i = tau, relative to sum_i |alpha_i|
 TINY = np.finfo(float).tiny
 
 
@@ -41,9 +42,9 @@ class Risk:
     n_outputs : int
         Number of outputs that share the weights, each with its own examples and its own bias.
     centre : float, or ndarray of shape (n_outputs,)
-        Number that was subtracted from the targets; it is added to the bias of the model. Since the
-        alphas add up to 0, this does not change the problem. Rounding errors are smaller for
-        targets near 0.
+        Number that was subtracted from the targets, since rounding errors are smaller for targets
+        near 0. It is added to the bias of the model. The decision functions stay the same, since
+        the alphas add up to 0.
     sizes : tuple of ints, optional
         Number of examples of each output; by default n / n_outputs.
     """
@@ -119,7 +120,7 @@ class Risk:
 
     @property
     def responses(self) -> np.ndarray:
-        """Values that decision values should correlate with, shape (n,): the targets."""
+        """Values that good decision values correlate with, shape (n,): here the targets."""
         return self.y
 
     @cached_property
@@ -134,7 +135,7 @@ class Risk:
         return self.sizes or (len(self.y) // self.n_outputs,) * self.n_outputs
 
     def per_example(self, values: Numbers) -> np.ndarray:
-        """Return a number of each output, such as the bias, for each example, shape (n,)."""
+        """Repeat numbers of the outputs, such as biases, for their examples; shape (n,)."""
         if np.ndim(values) == 0 or self.n_outputs == 1:
             return np.full(len(self.y), np.ravel(values)[0], dtype=float)
         return np.repeat(np.asarray(values, dtype=float), self._lengths)
@@ -158,6 +159,7 @@ class Risk:
         Parameters
         ----------
         idx : ndarray of shape (q,)
+            Positions of the examples.
         tau : float or None
             Required sum of their alphas; None without an intercept.
         cost_factor : float
@@ -188,13 +190,13 @@ class Risk:
     def conjugate(self, alpha: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the convex conjugate R* of the risk at -alpha, shape (n,), for feasible alphas.
 
-        `near`: outputs, shape (n,), where the gradient is about -alpha. Risks whose conjugate has
-        no formula start from them; the result is the same.
+        `near` are outputs, shape (n,), at which the gradient of the risk is about -alpha. Risks
+        whose conjugate has no formula start their iterations there; others ignore it.
         """
         return float(self.term.conjugate(alpha).sum())
 
     def is_feasible(self, alpha: np.ndarray) -> bool:
-        """Return whether alphas, shape (n,), add up to tau, up to rounding."""
+        """Return whether alphas, shape (n,), add up to tau for every output, up to rounding."""
         return bool(self.outputs_are_feasible(alpha).all())
 
     def outputs_are_feasible(self, alpha: np.ndarray) -> np.ndarray:
@@ -208,8 +210,8 @@ class Risk:
     def feasible_alpha(self) -> np.ndarray:
         """Return a feasible alpha, shape (n,), at which the conjugate has finite derivatives.
 
-        It is zero if possible. The logistic and the smooth hinge loss need every alpha strictly
-        within its bounds, and one-class problems need a positive sum.
+        It is 0, with two exceptions. The derivatives of the logistic and the smooth hinge loss are
+        finite only strictly between the bounds. For one class the alphas have a positive sum.
         """
         if self.n_outputs > 1:
             return np.concatenate([risk.feasible_alpha() for risk in self.per_output])
@@ -234,7 +236,7 @@ class Risk:
 
     @property
     def separates(self) -> bool:
-        """Whether the risk is a sum over the examples: then `term` exists, for working sets."""
+        """Whether the risk is a sum over examples, so that `term` exists (for working sets)."""
         return True
 
     @property
@@ -243,7 +245,7 @@ class Risk:
         return self.term.is_entropy
 
     def response(self, F: np.ndarray) -> Response:
-        """Return a smooth risk, its gradient and its Hessian at outputs F, shape (n,)."""
+        """Return the value, gradient and Hessian of a smooth risk at outputs F, shape (n,)."""
         term, bias = self.term, self.best_bias(F)
         width = term.hi - term.lo
         rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
@@ -259,7 +261,7 @@ class Risk:
     def infeasibility_gain(self, alpha: np.ndarray, bias: Numbers) -> float:
         """Return the amount by which rounding of sum_i alpha_i has raised the dual value.
 
-        It is the violation of the constraint times its multiplier, the bias.
+        It is the violation of sum_i alpha_i = tau times its multiplier, the bias.
         """
         return float(np.sum(self.infeasibility_gains(alpha, bias)))
 
@@ -271,7 +273,7 @@ class Risk:
         """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
 
         Some risks compute it from `alpha`, shape (n,), the dual variables of the model. The bias is
-        rounded so that adding `centre` to it is exact. Without an intercept it is 0.
+        rounded such that `bias + centre` has no rounding error. Without an intercept it is 0.
         """
         if self.tau is None:
             return np.zeros(self.n_outputs) if self.n_outputs > 1 else 0.0
@@ -305,7 +307,7 @@ class Risk:
 
     @cached_property
     def zeros(self) -> np.ndarray:
-        """`zero` of each output, shape (n_outputs,)."""
+        """The threshold `zero` of each output, shape (n_outputs,)."""
         return np.asarray(_zero(self.sums(self.C * self.losses(np.zeros_like(self.y)))))
 
     def sums(self, values: np.ndarray) -> np.ndarray:
@@ -318,16 +320,17 @@ class Risk:
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """A smooth risk as a function of the outputs F, minimised over the bias: value and derivatives.
+    """Value and derivatives at F of a smooth risk that is minimised over the bias.
 
     Attributes
     ----------
     alpha : ndarray of shape (n,)
         Minus the gradient, which is feasible in the dual problem.
     value : float
+        The risk.
     hessian : callable
-        Returns the product of the Hessian with a change of the outputs, shape (n,). The bias,
-        if there is one, adapts to the change.
+        Returns the product of the Hessian with a vector, both of shape (n,). The Hessian is that
+        of the minimum over the bias, if there is a bias.
     """
 
     alpha: np.ndarray
@@ -336,20 +339,20 @@ class Response:
 
 
 def _zero(risk: Numbers) -> Numbers:
-    """Return a threshold: risks below it are treated as 0. `risk` is that of outputs 0."""
+    """Return the threshold below which risks are treated as 0, given the risk of outputs 0."""
     return 1e-24 * risk + TINY
 
 
 def sum_constraint(fit_intercept: bool) -> float | None:
-    """Return tau of a classifier or regressor: 0, or None without an intercept."""
+    """Return the required sum of alpha of classifiers and regressors: 0; None without intercept."""
     return 0.0 if fit_intercept else None
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     """Return alphas with sum 0, shape (n,).
 
-    Each alpha is a fraction of its positive (or else negative) bound. The fractions are at most
-    1/2 and differ between the two signs so that the sum is 0.
+    Each alpha is a fraction of its positive bound, or of its negative bound if the former is 0. The
+    fraction is the same for all bounds of one sign, and at most 1/2.
     """
     above, below = hi.sum(), -lo.sum()
     less = 0.5 * min(above, below)
