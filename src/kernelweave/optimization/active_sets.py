@@ -32,13 +32,13 @@ class ActiveSetTuning:
     ----------
     many_examples : active sets are used if there are more examples; minimum size of the first set.
     smallest_share : the first set has at least this fraction of all examples.
-    growth : largest factor from one set to the next.
-    spare : a set also includes the examples closest to a violation: this fraction of its number of
-        support vectors and violators.
+    growth : largest ratio of the sizes of two successive sets.
+    spare : a set also includes the examples closest to a violation; their number is this fraction
+        of the number of its support vectors and violators.
     one_kernel, many_kernels : the problem of a set is solved to this fraction of the gap on all
-        examples. With many kernels the fraction is larger: weights converge slowly, and the next
+        examples. With several kernels the fraction is larger: weights converge slowly, and the next
         set changes them anyway.
-    last : sets are not solved below this fraction of the tolerance.
+    last : sets are not solved to smaller gaps than this fraction of the tolerance.
     most_support : if a set has at least this fraction of all examples, and most of them are support
         vectors, it is the last one: leaving examples out would not save time.
     """

@@ -48,6 +48,7 @@ def confirmed(
     engine : Engine
         Stores the alpha of the result.
     result : Result
+        Solution whose gap is to be confirmed.
     rounding : RoundingBounds
         Bounds of the rounding errors of the kernels.
     tol : float
@@ -162,7 +163,7 @@ def loss_errors(
     ----------
     problem : Problem
     alpha, F, bias, dF : ndarrays of shape (n,)
-        Dual variables, outputs, the bias of each example, and errors of the outputs.
+        Dual variables, outputs, the bias of each example, and bounds of the output errors.
 
     Returns
     -------

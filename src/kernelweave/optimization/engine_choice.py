@@ -29,8 +29,8 @@ class Workload:
 
     Attributes
     ----------
-    methods : sequence of Method
-    norms : sequence of Norm
+    methods, norms : sequences of Method and Norm
+        Methods and norms of the problems.
     shared : bool
         Whether several outputs, each with its own alpha, have common kernel weights.
     fits : int

@@ -71,8 +71,10 @@ class Run:
 
         Parameters
         ----------
-        tol, decrease : see `StoppingRule`.
+        tol, decrease : float
+            Gap to reach, see `StoppingRule`.
         max_iter : int, optional
+            Maximum number of iterations.
         observe : callable, optional
             Observer of that problem's alpha and weights; this run's observer by default.
         """

@@ -51,7 +51,7 @@ class SampleTuning:
     every : a sample has at most about one in this many examples.
     smallest : smallest number of examples for which training starts on a sample.
     largest : largest number of examples in a sample.
-    tol : relative duality gap on a sample.
+    tol : relative duality gap to which a sample is solved.
     """
 
     every: int = 4

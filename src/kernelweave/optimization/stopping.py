@@ -19,7 +19,7 @@ class StallTuning:
 
     Attributes
     ----------
-    patience : iterations without progress.
+    patience : number of iterations without progress after which a run stalls.
     no_progress : relative decrease of the gap that does not count as progress.
     noise : values are unreliable if the rounding bound exceeds this fraction of the gap. Then
         `noisy_patience` iterations without a relative decrease by `noisy_progress` are enough.

@@ -185,6 +185,7 @@ class Descent:
         Parameters
         ----------
         move : ndarray of shape (n,)
+            Change of alpha.
 
         Returns
         -------
@@ -313,6 +314,7 @@ def project(
     Parameters
     ----------
     point : ndarray of shape (n,)
+        Alphas, possibly infeasible.
     lo, hi : ndarrays of shape (n,)
         Bounds of alpha; lo <= 0 <= hi if there are kinks.
     total : float or None

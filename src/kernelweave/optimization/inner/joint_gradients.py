@@ -83,6 +83,7 @@ class JointDescent:
     record : bool
         Whether products are recorded for a model of the kernel matrix.
     tuning : ConjugateGradientTuning
+        Limits of slow progress, and constants of the model.
     """
 
     record: bool = False

@@ -102,6 +102,7 @@ class NewtonCG:
         How products with the kernel matrix are computed: by the engine, or with the matrix in
         memory.
     tuning : NewtonCGTuning
+        Accuracy of Newton steps, and their maximum number.
     """
 
     products: str = "engine"
@@ -182,7 +183,7 @@ def certified_at(
         Feasible dual variables and their outputs.
     weights : ndarray of shape (M,)
     origin : ndarray of shape (n,) or None
-        Outputs where the gradient of the risk is -alpha, if known.
+        Decision values at which the gradient of the risk is -alpha, if known.
     """
     total = float(alpha @ F)  # theta . s
     s = np.full(len(weights), total / max(float(weights.sum()), TINY))

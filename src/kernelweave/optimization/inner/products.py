@@ -28,6 +28,7 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
         Nyström approximation from a sample.
     engine : Engine
     weights : ndarray of shape (M,)
+        Weights of the kernel matrices.
     """
     if isinstance(engine, OutputsEngine):
         return _repeated(kernel_product(products, engine.of_one, weights), engine.n_outputs)

@@ -72,8 +72,9 @@ def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     engine : Engine
-        Its alpha and outputs are overwritten.
+        Computes the kernels; its alpha and outputs are overwritten.
     y : ndarray of shape (n,)
+        Targets.
     """
     target = target_products(engine, y)
     norms = np.sqrt(np.diag(Moments.of(engine).gram))
@@ -92,8 +93,9 @@ def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     engine : Engine
-        Its alpha and outputs are overwritten.
+        Computes the kernels; its alpha and outputs are overwritten.
     y : ndarray of shape (n,)
+        Targets.
     """
     target = target_products(engine, y - y.mean())
     values, vectors = np.linalg.eigh(Moments.of(engine).centered())
@@ -114,11 +116,12 @@ WEIGHTS = {"plain": alignment_weights, "centred": centered_alignment_weights}
 
 @dataclass(frozen=True)
 class Aligned:
-    """Take the weights of a kernel alignment, which training does not change.
+    """Rule for fixed weights: those of a kernel alignment, which training does not change.
 
     Parameters
     ----------
     alignment : {"plain", "centred"}
+        `alignment_weights` or `centered_alignment_weights`.
     """
 
     alignment: str

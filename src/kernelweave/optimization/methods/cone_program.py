@@ -21,9 +21,9 @@ class ClarabelSettings:
 
     Attributes
     ----------
-    tolerance : absolute and relative gap, and feasibility.
+    tolerance : absolute and relative gap, and residual of feasibility, at which Clarabel stops.
     step_fraction : largest fraction of the step to the boundary that is taken.
-    equilibrate : whether rows and columns are scaled.
+    equilibrate : whether rows and columns of the constraints are scaled first.
     """
 
     tolerance: float
@@ -47,6 +47,7 @@ class ConeProgram:
     Parameters
     ----------
     clarabel : module
+        Clarabel, imported when it is needed.
 
     Attributes
     ----------

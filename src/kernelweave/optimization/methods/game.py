@@ -127,11 +127,9 @@ class Game:
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the scale of the G_m: their mean trace, or else their largest diagonal element.
+        """Return the unit of the G_m for the `scaling` of `MWU`.
 
-        Parameters
-        ----------
-        scaling : {"trace", "unit", "value"}
+        It is their mean trace for "trace", otherwise their largest diagonal element.
         """
         return float(self._diagonal.sum(axis=1).mean()) if scaling == "trace" else self.largest
 
@@ -243,8 +241,9 @@ class Batch(Game):
     Parameters
     ----------
     game : Game
+        The game that is continued.
     examples : ndarray of int
-        Their positions in the game, sorted.
+        Positions of the examples in this game, sorted.
     """
 
     def __init__(self, game: Game, examples: np.ndarray):

@@ -28,7 +28,7 @@ class HardMarginTuning:
     Attributes
     ----------
     first_cost : first cost of an error, times the largest kernel value.
-    growth : factor from one cost to the next.
+    growth : ratio of successive costs.
     last_cost : largest cost, times the largest kernel value.
     inner_tol : fraction of the tolerance to which soft margins are solved.
     smallest_margin : margin, relative to the norm of the examples, below which the classes are

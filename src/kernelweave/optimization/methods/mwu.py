@@ -297,6 +297,7 @@ class MWURounds:
     Parameters
     ----------
     parameters : MWU
+        Accuracy, unit of the learning rate and width.
     in_batches : bool
         Whether rounds are played on batches of local examples, since the others are remote.
     played : int
@@ -394,6 +395,7 @@ class SiftedMWU:
     Parameters
     ----------
     parameters : MWU
+        Accuracy, unit of the learning rate and width.
     """
 
     parameters: MWU

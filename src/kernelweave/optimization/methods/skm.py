@@ -194,6 +194,7 @@ class SiftedSKM:
     Parameters
     ----------
     parameters : SKM
+        Smoothing and stopping criteria.
     """
 
     parameters: SKM

@@ -24,8 +24,9 @@ class SmoothingTuning:
         the model.
     accuracy : KKT violation to which a working set is solved, relative to the present one.
     progress : kappa is not reduced if the gap of the model falls below this fraction of the last.
-    least_kappa : smallest kappa. Its square divides differences of mu, which are inaccurate below.
-    rounding : relative gap that is due to rounding.
+    least_kappa : smallest kappa. With a smaller one, differences of mu divided by kappa^2 would be
+        inaccurate.
+    rounding : relative gaps up to this one are attributed to rounding.
     smo_per_example : maximum number of SMO steps per example of a working set.
     smo_per_check : the same between two checks of the time limit.
     """

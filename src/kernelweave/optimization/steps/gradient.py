@@ -38,7 +38,8 @@ class GradientTuning:
     ----------
     armijo : fraction of the decrease predicted by the slope that a step must achieve.
     line_search : maximum number of lengths tried in a line search.
-    reach : fraction of itself below which a weight may not fall in one step (trust region).
+    reach : a weight may not fall below this fraction of its present value in one step (trust
+        region).
     damping : Powell's damping of BFGS updates: the smallest curvature along a step, relative to
         that before the update (Nocedal and Wright, procedure 18.2).
     """

@@ -246,7 +246,7 @@ def least_weights(
     iterate : Iterate
     norm : Norm
     reach : float
-        Fraction of itself below which a weight may not fall in one step.
+        A weight may not fall below this fraction of its present value in one step.
     tuning : MasterTuning
         Weights below its `floor` do not shrink.
     """
