@@ -31,9 +31,9 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        None: one RBF kernel on all standardised columns, with gamma = 1 / (number of columns).
-        Without labels the data do not determine the width: weights of RBF kernels with several
-        widths mainly reflect the normalisation.
+        None: one RBF kernel on all standardised columns, with gamma = 1 / (number of columns), plus
+        kernels of texts, sequences and missing values. Without labels the data do not determine the
+        width: weights of RBF kernels with several widths mainly reflect the normalisation.
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     nu : float in (0, 1]

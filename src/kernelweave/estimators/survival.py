@@ -204,11 +204,12 @@ class MKLSurvival(BaseSurvival):
     Parameters
     ----------
     kernels : Kernel, list of Kernel or None
-        None: a linear and a Laplacian kernel for each view, and for numbers and categories.
+        None: linear and Laplacian kernels of the numbers and of the categories of each view, and
+        kernels of its texts, sequences and missing values (see `kernels.default`).
     norm : float or Norm
         The norm of the kernel weights; 1 is sparse, inf the plain sum.
     C : float
-        Cost of the loss: large values fit the data more closely.
+        Factor of the loss: larger values fit the training examples more closely.
     loss : {"cox", "ranking", "regression"}
         The negative partial log-likelihood of Cox's proportional hazards model; the squared hinge
         loss of pairs in which an event is earlier than another time, divided by n; or the squared
