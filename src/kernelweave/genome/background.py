@@ -1,9 +1,10 @@
 """Background regions matched to positive regions in length, GC content and repeat content.
 
-If the composition of the background differs, a classifier learns the composition. For each
+If the composition of the background differed, a classifier would learn the composition. For each
 positive region, candidates of the same length are drawn at random until one has about the same GC
-content and the same fraction of repeats (lower-case letters), contains no unknown letter, and
-overlaps no positive, excluded or already drawn region.
+content (fraction of letters G or C) and fraction of repeats (lower-case letters), contains no
+unknown letter, and overlaps no positive, excluded or already drawn region. The accepted candidate
+is called the negative of the positive region.
 """
 
 from __future__ import annotations
@@ -21,30 +22,32 @@ from .regions import Region, Regions, as_regions, check_regions
 
 CANDIDATES = 16  # number of candidates drawn per region and round
 ROUNDS = 200  # number of rounds after which a region counts as unmatched
-BATCH = 1 << 22  # letters examined at a time, which bounds the memory
-GC, REPEAT, UNKNOWN = 1, 2, 4  # bits that describe a letter
+BATCH = 1 << 22  # number of letters of the candidates that are in memory at a time
+GC, REPEAT, UNKNOWN = 1, 2, 4  # flags of a letter: G or C, lower case, not one of A, C, G, T
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Background regions and the quality of the match.
+    """Background regions (negatives), each matched to a positive region, and how well they match.
 
     Attributes
     ----------
     regions : Regions
-        Negatives in the order of their positives, draw by draw, named after them.
+        The negatives: those of the first draw in the order of their positives, then those of the
+        second, and so on. Their names contain those of the positives.
     without_match : Regions
         Positives for which no negative was found, once per failed draw.
     unmatched : int
-        Number of failed draws.
+        Number of failed draws, the length of `without_match`.
     gc : tuple of two floats
         Mean GC content of the matched positives and of their negatives.
     repeats : tuple of two floats
         Mean fraction of repeats of the matched positives and of their negatives.
     gc_of_all, repeats_of_all : float
-        The same means over all positives, matched or not.
+        Mean GC content and mean fraction of repeats of all positives, matched or not.
     farthest : tuple of two floats
-        Largest difference of GC content, and of repeats, within a pair.
+        Largest difference between a positive and its negative in GC content, and in the fraction
+        of repeats.
 
     Examples
     --------
@@ -92,11 +95,12 @@ def negatives(
     exclude : Regions or path, optional
         Further regions that negatives must not overlap, such as a blacklist.
     gc, repeats : float
-        Largest accepted difference of GC content and of the fraction of repeats.
+        Largest accepted difference of GC content, and of the fraction of repeats (lower-case
+        letters), between a positive and its negative.
     draws : int
-        Negatives per positive. All of the first draw come first.
+        Number of negatives per positive.
     same_chromosome : bool
-        Draw each negative from the chromosome of its positive.
+        Whether to draw each negative from the chromosome of its positive.
     chromosomes : sequence of str, optional
         Chromosomes to draw from; by default those that have positives.
     seed : int
@@ -158,7 +162,7 @@ def negatives(
 
 
 def _name(names: Sequence[str], i: int, draws: int) -> str:
-    """Return the name of a negative: that of its positive, and the number of the draw."""
+    """Return the name of negative i: the name of its positive, and the number of the draw."""
     draw, source = divmod(i, len(names))
     return f"{names[source]}_negative" + (f"_{draw + 1}" if draws > 1 else "")
 
@@ -166,7 +170,7 @@ def _name(names: Sequence[str], i: int, draws: int) -> str:
 def _eligible(
     positives: Regions, genome: Mapping[str, np.ndarray], chromosomes: Sequence[str] | None
 ) -> list[str]:
-    """Return the genome's names of the chromosomes to draw from."""
+    """Return the chromosomes to draw from, as they are named in the genome."""
     if chromosomes is None:
         return list(match_chromosomes(positives.chromosomes, genome, positives.source).values())
     known = match_chromosomes(chromosomes, genome, "chromosomes")
@@ -184,8 +188,9 @@ def _draw(
 ) -> np.ndarray:
     """Return the start of each negative in the concatenated genome, shape (n,); -1 if none.
 
-    `taken`, shape (size of the genome,), marks letters that negatives must not overlap; those of
-    the negatives are added. `tolerance`, shape (2,), is that of GC content and repeats.
+    `taken`, shape (size of the genome,), marks letters that negatives must not overlap; the letters
+    of accepted negatives are added to it. `tolerance`, shape (2,), contains the largest accepted
+    differences of GC content and of the fraction of repeats.
     """
     lengths = wanted.lengths
     found = np.full(len(lengths), -1, dtype=np.int64)
@@ -209,17 +214,18 @@ def _draw(
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """The negatives to draw, those of the first draw first.
+    """The properties of the n negatives to draw, those of the first draw first.
 
     Attributes
     ----------
     regions : list of n Region
-        The positive of each negative.
+        The positive region of each negative.
     lengths : array of shape (n,)
+        Number of letters.
     bounds : array of shape (n, 2)
         Range [start, stop) of the concatenated genome that a negative is drawn from.
     composition : array of shape (n, 2)
-        GC content and fraction of repeats.
+        GC content and fraction of repeats of the positive region.
     source : str
         Name of the positives, for error messages.
     """
@@ -234,7 +240,7 @@ class Wanted:
     def of(
         cls, positives: Regions, joined: JoinedGenome, draws: int, same_chromosome: bool
     ) -> Wanted:
-        """Return the negatives for several draws of each positive."""
+        """Return the properties of `draws` negatives for each positive region."""
         lengths = np.array([region.stop - region.start for region in positives])
         composition = joined.composition(joined.starts(positives), lengths)[:, :2]
         return cls(
@@ -250,8 +256,8 @@ class Wanted:
 
         Parameters
         ----------
-        free : mask of the letters that negatives may use, shape (size of the genome,)
-        cuts : positions between two chromosomes, which a negative does not cross
+        free : mask of the letters that negatives may overlap, shape (size of the genome,)
+        cuts : starts of all chromosomes but the first; negatives do not extend across them
         """
         edges = np.diff(np.concatenate([[False], free, [False]]).astype(np.int8))
         run_starts, run_stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
@@ -288,7 +294,7 @@ class JoinedGenome:
     eligible : list of str
         Chromosomes to draw from.
     positives : Regions
-        Their chromosomes are concatenated, too, and their spelling of chromosome names is used.
+        Regions whose chromosomes are concatenated, too; negatives use their chromosome names.
 
     Attributes
     ----------
@@ -296,12 +302,12 @@ class JoinedGenome:
         The chromosomes in their order.
     begins, sizes : dict from str to int
         Start in the concatenated genome, and length, of each chromosome.
-    ends : array of shape (chromosomes,)
-        Ends of the chromosomes.
+    ends : array of shape (number of chromosomes,)
+        End of each chromosome in the concatenated genome.
     size, eligible_size : int
         Number of letters of all chromosomes, and of those to draw from.
     kinds : array of uint8, shape (size,)
-        Bits of each letter: GC, REPEAT, UNKNOWN.
+        Flags GC, REPEAT and UNKNOWN of each letter.
     """
 
     def __init__(self, genome: Mapping[str, np.ndarray], eligible: list[str], positives: Regions):
@@ -338,7 +344,7 @@ class JoinedGenome:
         return covered
 
     def bounds(self, positives: Regions, same_chromosome: bool) -> np.ndarray:
-        """Return the range [start, stop) for the negatives of each positive, shape (n, 2)."""
+        """Return the range [start, stop) to draw negatives from, for each positive, (n, 2)."""
         if not same_chromosome:
             return np.tile([0, self.eligible_size], (len(positives), 1))
         names = [self.known[region.chromosome] for region in positives]
@@ -356,7 +362,7 @@ class JoinedGenome:
     def random(
         self, lengths: np.ndarray, bounds: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
-        """Return random starts of windows within `bounds` and one chromosome, shape (k,)."""
+        """Return k random starts within `bounds`, of windows inside one chromosome, shape (k,)."""
         starts = rng.integers(bounds[:, 0], bounds[:, 1])
         while True:
             ends = self.ends[np.searchsorted(self.ends, starts, side="right")]
@@ -366,7 +372,7 @@ class JoinedGenome:
             starts[bad] = rng.integers(bounds[bad, 0], bounds[bad, 1])
 
     def composition(self, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers of G or C, repeat and unknown letters of windows, shape (k, 3)."""
+        """Return the numbers of GC, lower-case and unknown letters of k windows, shape (k, 3)."""
         if len(starts) == 0:
             return np.zeros((0, 3), dtype=np.int64)
         firsts = np.cumsum(lengths) - lengths
@@ -381,7 +387,7 @@ def _means(positive: np.ndarray, negative: np.ndarray) -> tuple[float, float]:
 
 
 def _kinds() -> np.ndarray:
-    """Return flags of each of the 256 bytes as a letter: GC, REPEAT or UNKNOWN."""
+    """Return the flags (GC, REPEAT, UNKNOWN) of each of the 256 bytes as a letter."""
     kinds = np.full(256, UNKNOWN, dtype=np.uint8)
     for letter in b"ACGT":
         kinds[letter] = GC if letter in b"GC" else 0

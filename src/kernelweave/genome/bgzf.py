@@ -11,16 +11,17 @@ from typing import Any, TextIO
 
 from ..model.files.atomic_write import check_writable
 
-LONGEST_TBI = 1 << 29  # bases of a chromosome that a .tbi index can address; .csi goes further
+LONGEST_TBI = 1 << 29  # largest length of a chromosome (bases) that a .tbi index supports
 
 
 @contextmanager
 def bgzf_output(path: str | os.PathLike[str], index: str | None = None) -> Iterator[TextIO]:
-    """Open a BGZF file for text; the file appears under its name once it is complete.
+    """Open a BGZF file for writing text; the file appears under its name once it is complete.
 
     Parameters
     ----------
     path : str or path
+        The file to write.
     index : {"bed", "vcf"} or None
         Format for a tabix index beside the file, ``path + ".tbi"``. None writes no index.
 

@@ -1,4 +1,4 @@
-"""Chromosome names that differ between files: ``chr1`` and ``1``, ``chrM`` and ``MT``."""
+"""Match chromosome names that differ between files: ``chr1`` and ``1``, ``chrM`` and ``MT``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MAX_LISTED = 8  # names shown in a message
 def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) -> dict[str, str]:
     """Return the genome's name of each chromosome that a file uses.
 
-    A name without an exact match is matched without its prefix ``chr``; ``M`` and ``MT`` are the
-    same. A warning names the first such alias.
+    A name without an exact match is compared without the prefix ``chr`` of either name; ``M`` and
+    ``MT`` are the same. A warning gives the number of such names and the first of them.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) ->
     Returns
     -------
     dict
-        From used names to names in the genome. Absent chromosomes have no entry.
+        From used names to names in the genome. Chromosomes that the genome lacks have no entry.
     """
     known = list(dict.fromkeys(known))
     by_alias: dict[str, list[str]] = {}
@@ -49,13 +49,13 @@ def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) ->
 
 
 def _alias(name: str) -> str:
-    """Return the name without ``chr``, and the mitochondrion as MT."""
+    """Return the name without the prefix ``chr``, with M (mitochondrion) replaced by MT."""
     bare = name[3:] if name[:3].lower() == "chr" else name
     return "MT" if bare.upper() == "M" else bare
 
 
 def absent_chromosomes(absent: Iterable[str], used: Iterable[str], known: Iterable[str]) -> str:
-    """Return an error message with the absent names, those of the file and those of the genome."""
+    """Return an error message that lists absent names, all names in a file and in the genome."""
     return (
         f"the genome has no chromosome {listed(absent)}; the file has {listed(used)}, "
         f"the genome has {listed(known)}"
@@ -63,7 +63,7 @@ def absent_chromosomes(absent: Iterable[str], used: Iterable[str], known: Iterab
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return the distinct names as one text, the first few of many."""
+    """Return the distinct names separated by commas; of many only the first and their number."""
     distinct = list(dict.fromkeys(names))
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     return ", ".join(distinct[:MAX_LISTED]) + more

@@ -1,4 +1,4 @@
-"""Letters of a genome as bytes, which keep lower case (repeats)."""
+"""Read the letters of a genome as bytes, so that lower case (repeats) is preserved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties of a sequence model that scanning needs: window length, alphabet, strand symmetry."""
+"""Properties of a fitted sequence model that determine the windows of a genome to score."""
 
 from __future__ import annotations
 
@@ -64,9 +64,10 @@ def sequences_in(examples: Examples) -> Sequences | None:
 
 
 def decision_of(model: FittedEstimator, target: object) -> Callable[[Sequences], np.ndarray]:
-    """Return a function from n examples to their decision values, shape (n,).
+    """Return a function from n examples to their decision values for one class, shape (n,).
 
-    For regressors the function returns predictions.
+    `target` is the class, for models of three or more classes. For regressors the function returns
+    predictions.
 
     Raises
     ------
@@ -101,13 +102,13 @@ def is_strand_symmetric(model: FittedEstimator, length: int) -> bool:
 
 
 def window_length(model: FittedEstimator, length: int | None) -> int:
-    """Return the number of letters of a window: `length`, or that of the support vectors.
+    """Return the number of letters of a window: `length`, or else that of the support vectors.
 
     Raises
     ------
     ValueError
-        If no length is given and the support vectors differ in length, or if the kernels require
-        another one.
+        If `length` is None and the support vectors differ in length, or if the kernels require
+        another length than `length`.
     """
     known = {view.length for view in _aligned_views(model)}
     if length is None:
@@ -125,9 +126,10 @@ def window_length(model: FittedEstimator, length: int | None) -> int:
 
 
 def anchor_offset(model: FittedEstimator, anchor: str, offset: int | None, length: int) -> int:
-    """Return the position of the anchor, such as "AG", in a window of `length` letters.
+    """Return the position in a window of letters, such as "AG", that scored windows must contain.
 
-    It is `offset`, or without one the only position where all support vectors have the anchor.
+    It is `offset`. If `offset` is None, it is the only position at which all support vectors have
+    these letters. `length` is the number of letters of a window.
 
     Raises
     ------

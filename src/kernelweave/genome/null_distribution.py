@@ -1,8 +1,8 @@
-"""Null distribution of variant effects: random substitutions of the same genome.
+"""P-values of variant effects, from random substitutions in the same genome.
 
-The effect of a substitution depends on its bases and their neighbours, since mutation rates and
-models do (CpG sites above all). The null distribution of a variant therefore uses substitutions at
-random positions with the same trinucleotide and the same alternative base.
+The effect of a substitution depends on its bases and their neighbours, above all at CpG sites. The
+null distribution of a variant therefore uses substitutions at random positions with the same
+trinucleotide (the base and its two neighbours) and the same alternative base.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ import numpy as np
 from ..sequences import Sequences
 from .vcf import Variant
 
-ROUNDS = 50  # rounds of random positions; rare trinucleotides may then have fewer than `count`
+ROUNDS = 50  # rounds of drawing positions, after which rare trinucleotides may still lack some
 POSITIONS = 1 << 18  # number of positions drawn per round
 TIE = 1e-9  # effects that differ by this fraction of the largest are equal up to rounding
 
 
 class Effect(NamedTuple):
-    """Effect of a variant.
+    """A variant, and its effect on the score of the window around it.
 
     Attributes
     ----------
     variant : Variant
+        The variant.
     chromosome : int
-        Index in the genome.
+        Index of its chromosome in the genome.
     difference : float
-        Alternative minus reference score.
+        Score with the alternative allele minus score with the reference allele.
     """
 
     variant: Variant
@@ -45,13 +46,15 @@ class RandomSubstitutions:
     Attributes
     ----------
     decide : callable
-        From k sequences to their scores, shape (k,).
+        Function from k sequences to their scores, shape (k,).
     genome : Sequences
+        The chromosomes.
     length : int
         Number of letters of a window.
     count : int
         Number of random substitutions for each trinucleotide.
     seed : int
+        Seed of the random positions.
     """
 
     decide: Callable[[Sequences], np.ndarray]
@@ -115,12 +118,13 @@ class RandomSubstitutions:
         Parameters
         ----------
         contexts : set of int
-            Trinucleotides, as base-b numbers of their letter codes.
+            Trinucleotides, as numbers whose three digits are the letter codes, in base b, the
+            number of letters of the alphabet.
 
         Returns
         -------
         dict from int to ndarray of shape (at most count, length)
-            Letter codes; fewer than `count` windows of rare trinucleotides.
+            Letter codes of the windows; rare trinucleotides may have fewer than `count`.
         """
         rng = np.random.default_rng(self.seed)
         genome, length = self.genome, self.length

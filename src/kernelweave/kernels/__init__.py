@@ -1,6 +1,7 @@
 """Kernels and families of kernels on vectors, sequences, texts and precomputed similarities.
 
-A kernel is an immutable object: ``k(X, Y)`` returns its matrix and ``k.diagonal(X)`` its diagonal.
+A kernel k is an immutable object: ``k(X, Y)`` returns the kernel matrix of the examples X and Y,
+and ``k.diagonal(X)`` the values k(x, x).
 """
 
 from kernelweave.kernels.base import Kernel

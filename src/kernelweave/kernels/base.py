@@ -76,17 +76,19 @@ class Kernel(Nested, ABC):
 
     @property
     def is_family(self) -> bool:
-        """Whether values have a leading axis of length M."""
+        """Whether kernel matrices have a leading axis of length M, the number of members."""
         return False
 
     @abstractmethod
     def expressions(self, layout: Layout) -> list[Expression]:
-        """Return the expression of each member, which the core evaluates.
+        """Return for each member its expression: the instructions that compute its values.
 
         Parameters
         ----------
         layout : Layout
-            Sources and slots of the kernel are registered in it.
+            Numbers what instructions refer to: quantities of pairs of examples, such as squared
+            distances (sources), and numbers of single examples, such as norms (slots). Those of the
+            kernel are added.
 
         Returns
         -------
@@ -96,7 +98,7 @@ class Kernel(Nested, ABC):
     @property
     @abstractmethod
     def views(self) -> tuple[str, ...]:
-        """The view of the data that each member reads: its name, or the columns."""
+        """For each member, the name of the view (part of X) that it reads, or of its columns."""
 
     def named(self, name: str) -> Kernel:
         """Return the kernel with another name.
@@ -104,6 +106,7 @@ class Kernel(Nested, ABC):
         Parameters
         ----------
         name : str
+            The new name; for a family, the first part of the names of its members.
 
         Returns
         -------
@@ -114,7 +117,7 @@ class Kernel(Nested, ABC):
         return Named(self, name)
 
     def row_means(self, reading: Reader) -> np.ndarray:
-        """Return the weighted mean of each row of the kernel matrix of the training examples.
+        """Return the weighted mean of each row of each member's training kernel matrix.
 
         The result is cached in `reading`.
 
@@ -135,7 +138,7 @@ class Kernel(Nested, ABC):
         return reading.vectors[self]
 
     def filled(self, present: Reader) -> Kernel | None:
-        """Return the kernel that replaces the vectors of examples without any value by the mean.
+        """Return the kernel with the mean vector in place of examples without any value.
 
         Parameters
         ----------
@@ -145,7 +148,8 @@ class Kernel(Nested, ABC):
         Returns
         -------
         Kernel or None
-            None for nonlinear kernels: the mean vector is not their mean in feature space.
+            None for nonlinear kernels, because the image of the mean vector is not the mean in
+            their feature space.
         """
         return None
 
@@ -166,7 +170,7 @@ class Kernel(Nested, ABC):
         return None
 
     def within(self, view: str) -> Kernel:
-        """Return the kernel on a view of `Views`.
+        """Return the kernel that reads a view, one of the tables of `Views`.
 
         Parameters
         ----------
@@ -176,8 +180,8 @@ class Kernel(Nested, ABC):
         Returns
         -------
         Kernel
-            It reads all of the view if it has no ``columns=``; resolved columns become columns of
-            the view.
+            It reads all columns of the view if it has no ``columns=``. If it is resolved, it reads
+            the same columns of the view.
         """
         return self
 
@@ -218,7 +222,7 @@ class Kernel(Nested, ABC):
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a kernel matrix, which scikit-learn splits on both axes."""
+        """Whether X is itself a kernel matrix, so that scikit-learn must split both its axes."""
         return False
 
     @property
@@ -286,7 +290,7 @@ class Kernel(Nested, ABC):
         return _stacked(compiled, _core.diagonal(compiled.program, compiled.read(training).side))
 
     def _compiled(self, training: Reading, new: Reading) -> CompiledKernels:
-        """Return the kernel ready to be evaluated, with values for absent examples."""
+        """Return the resolved and compiled kernel, defined also for examples without values."""
         from kernelweave.kernels.data.absent import completed  # imports this module
 
         return CompiledKernels((completed(self.resolve(training.X), training, new),))
@@ -382,16 +386,16 @@ class OnColumns(Kernel):
 
 @dataclass(frozen=True)
 class TableKernel(OnColumns):
-    """A single kernel whose values are a quantity of the core, such as the dot product.
+    """A single kernel whose values are a quantity of the compiled core, such as the dot product.
 
-    The kernel itself computes the table that the core reads.
+    The subclass computes the table of vectors or similarities that the core reads.
     """
 
-    quantity: ClassVar[str]  # name of the quantity in the core
+    quantity: ClassVar[str]  # name of the quantity in the compiled core, such as "dot"
 
     @abstractmethod
     def table(self, X: Tabular, training: bool) -> Table:
-        """Return the examples as a table that the core reads.
+        """Return the examples as a table that the compiled core reads.
 
         Parameters
         ----------
@@ -435,6 +439,7 @@ class TransformedKernel(Kernel):
     Parameters
     ----------
     kernel : Kernel
+        The kernel or family that is transformed.
     """
 
     kernel: Kernel

@@ -2,15 +2,17 @@
 
 Numbers and categories are standardised (`standardized`), so that units do not matter.
 
-* numbers: a linear kernel, and RBF and Laplacian kernels of several widths on all columns;
+* numbers: a linear kernel, and RBF kernels of several widths, on all columns;
 * categories (strings, booleans, categorical columns, mixed objects): the same kernels on their
-  indicators; next to numbers also RBF kernels on both together;
+  one-hot encoding; next to numbers also RBF kernels on both together;
+* numbers and categories together: Laplacian kernels of several widths;
 * texts: the cosine of word counts, for each column;
 * DNA, RNA or proteins that hardly repeat, beside other columns: gapped k-mers (proteins: k-mers
   with a mismatch) and k-mers, for each column;
 * other strings that hardly repeat (names, codes): the cosine of counts of three letters in a row,
   for each column. As categories they could not generalise to new examples;
-* missing numbers: an indicator of missing values (`Missing`), for each column;
+* missing numbers: a kernel of their indicators (`Missing`) for each column, or one for all if more
+  than 30 columns have missing numbers;
 * a table of 2 to 40 columns: optionally one more kernel per column, and up to 10 columns one per
   pair of columns, so that irrelevant columns can lose their weight;
 * sequences: gapped k-mers (DNA, RNA) or k-mers with a mismatch (proteins), k-mers, and for equal
@@ -20,9 +22,9 @@ Numbers and categories are standardised (`standardized`), so that units do not m
 among them on held-out folds (`estimators.automatic`).
 
 The middle width is gamma = 1 / d for d columns of variance 1, which is scikit-learn's
-``gamma="scale"`` for scaled columns; neighbours differ by a factor 4. The squared distance of two
-typical examples is 2 d, so at 16 / d and d > 4 every example is similar only to itself: such a
-kernel memorises. The narrowest width therefore depends on d (`NARROWEST`).
+``gamma="scale"`` for scaled columns; successive gammas differ by a factor 4. The squared distance
+of two typical examples is 2 d, so at gamma = 16 / d and d > 4 every example is similar only to
+itself: such a kernel memorises. The narrowest width therefore depends on d (`NARROWEST`).
 
 Laplacian kernels exp(-gamma sum |x - y|) fit steps and heavy tails, as trees do. Their gammas go
 from 1 / (16 d) to 2 / d, a factor 2 apart; typical distances are about d.
@@ -82,10 +84,10 @@ TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of d
 DATE = re.compile(  # ISO and common dates, optionally with a time; times
     r"(\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[./]\d\d?[./]\d{2,4})([ T]\d\d?:\d\d.*)?|\d\d?:\d\d(:\d\d.*)?"
 )
-WORDS = 3  # minimum number of words in a string of text
+WORDS = 3  # minimum number of words in a string that counts as text
 WORD = re.compile(r"\b(?=\w\w)\w*[^\W\d_]\w*")  # two characters or more, one of them a letter
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
-MANY = 40  # minimum number of different strings that hardly repeat
+MANY = 40  # minimum number of different values of a column whose strings "hardly repeat"
 SEPARATE = 30  # maximum number of columns with one indicator kernel per column
 
 
@@ -139,10 +141,10 @@ def default_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 
 def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return kernels of all numbers and categories together, and those of each string column.
+    """Return the kernels of all numbers and categories, of string columns and of missing values.
 
     `weights`, shape (n,), are the weights of the examples in the means and variances with which
-    columns are standardised. If numbers are missing, their indicators have kernels, too.
+    columns are standardised.
     """
     kernels = _with_linear(table, X, weights, _widths)
     if table.vectors:
@@ -153,9 +155,10 @@ def _joint(table: Contents, X: Data, weights: np.ndarray) -> list[Kernel]:
 def _with_linear(
     table: Contents, X: Data, weights: np.ndarray, widths: Callable[[Standardized], Kernel]
 ) -> list[Kernel]:
-    """Return linear and other kernels of all numbers, of all categories, and of both together.
+    """Return linear and nonlinear kernels of all numbers, of all categories, and of both together.
 
-    `widths` returns the other kernels of some columns.
+    `widths` returns a nonlinear kernel, or a family of several widths, on given columns. There is
+    no linear kernel on both together.
     """
     kernels: list[Kernel] = []
     for indices in table.kinds:
@@ -219,7 +222,7 @@ def sequence_candidates(
 
 
 def _of_sequences(alphabet: object) -> list[Kernel]:
-    """Return the simplest default kernels of sequences, which need no equal lengths."""
+    """Return the first set of default kernels for sequences, whose lengths may differ."""
     return next(iter(sequence_candidates(alphabet, aligned=False).values()))
 
 
@@ -250,7 +253,7 @@ def _alphabet_of_column(X: Data) -> object:
 
 
 def default_survival_kernels(X: Data, weights: np.ndarray) -> list[Kernel]:
-    """Return default kernels of censored times: linear and Laplacian kernels of one width.
+    """Return default kernels for survival models: linear and Laplacian kernels of one width.
 
     With a few hundred patients and few events, held-out folds cannot select a width, and narrow
     kernels memorise. Laplacian kernels fit thresholds and heavy tails, which are common in clinical
@@ -289,7 +292,7 @@ def default_region_kernel(X: Data, weights: np.ndarray) -> list[Kernel]:
 
 @dataclass(frozen=True)
 class Contents:
-    """The positions of the columns of each kind."""
+    """The positions of the columns of a table by kind; `unrepeated` strings hardly repeat."""
 
     numbers: list[int]
     categories: list[int]
@@ -309,7 +312,7 @@ class Contents:
 
     @property
     def kinds(self) -> tuple[list[int], list[int]]:
-        """Numeric and categorical columns; there are kernels on all columns of each group."""
+        """The groups whose columns default kernels read together: numbers, and categories."""
         return self.numbers, self.categories
 
     @property
@@ -383,13 +386,13 @@ def _refuse_odd(values: Any, label: str) -> None:
 
 
 def _are_texts(known: Sequence[object]) -> bool:
-    """Return whether most of some values are strings that differ and have several words."""
+    """Return whether more than half of the values are distinct strings of several words."""
     long = {item for item in known if isinstance(item, str) and len(WORD.findall(item)) >= WORDS}
     return 2 * len(long) > len(known)
 
 
 def _differ(known: Sequence[object]) -> bool:
-    """Return whether some values are strings with letters to compare, of which few are equal."""
+    """Return whether values are strings that hardly repeat, most of them with `LETTERS` or more."""
     different = set(known)
     if len(different) < MANY or 2 * len(different) <= len(known):
         return False
@@ -398,25 +401,25 @@ def _differ(known: Sequence[object]) -> bool:
 
 
 def _widths(columns: Standardized) -> Kernel:
-    """Return RBF kernels of widths around gamma = 1 / d."""
+    """Return RBF kernels with several gammas around 1 / d, for d varying columns."""
     d = max(columns.n_varying, 1)
     narrowest = next((power for most, power in NARROWEST if d <= most), 1)
     return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
 
 
 def _laplacians(columns: Standardized) -> Kernel:
-    """Return Laplacian kernels of widths around gamma = 1 / d, for functions with steps."""
+    """Return Laplacian kernels with gammas from 1 / (16 d) to 2 / d, for d varying columns."""
     d = max(columns.n_varying, 1)
     return Laplacian(gamma=[2.0**k / d for k in range(-4, 2)], columns=columns)
 
 
 def _middle_width(columns: Standardized) -> Kernel:
-    """Return the RBF kernel with gamma = 1 / d."""
+    """Return the RBF kernel with gamma = 1 / d, for d varying columns."""
     return RBF(gamma=1.0 / max(columns.n_varying, 1), columns=columns)
 
 
 def _middle_laplacian(columns: Standardized) -> Kernel:
-    """Return the Laplacian kernel with gamma = 1 / (4 d)."""
+    """Return the Laplacian kernel with gamma = 1 / (4 d), for d varying columns."""
     return Laplacian(gamma=0.25 / max(columns.n_varying, 1), columns=columns)
 
 
@@ -441,13 +444,13 @@ def _strings(table: Contents, X: Data) -> list[Kernel]:
 
 
 def _filled(index: int, X: Data) -> FilledTexts:
-    """Return a column of strings, in which a missing one is empty."""
+    """Return the column of strings at a position, with missing values as empty strings."""
     where = choose(index, X)
     return FilledTexts(where.width, where.chosen, where.names)
 
 
 def _indicators(table: Contents, X: Data) -> list[Kernel]:
-    """Return a kernel of missing values for each numeric column that has some.
+    """Return a kernel of missing values (`Missing`) for each numeric column that has some.
 
     If there are more than `SEPARATE` such columns, all of them share one kernel.
     """

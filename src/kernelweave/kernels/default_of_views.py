@@ -21,7 +21,7 @@ from kernelweave.model.files.registry import registered
 @registered("OfView")
 @dataclass(frozen=True)
 class OfView(Named):
-    """A kernel on a part of a view: the label names the part, `views` the whole view."""
+    """A default kernel of a view. Its name refers to its columns, its `views` to the whole view."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def default_of_views(
     ----------
     X : n training examples.
     weights : weight of each example in means and variances, shape (n,).
-    default : returns the kernels of one table and its weights.
+    default : function that returns the kernels of one table, given the table and the weights.
     """
     if isinstance(X, Grams):
         return [Precomputed(columns=name, name=name) for name in X.names]
@@ -65,7 +65,7 @@ def candidates_of_views(X: Data, weights: np.ndarray) -> dict[str, list[Kernel]]
 
 
 def _of_view(view: str, X: Views, weights: np.ndarray, default: Default) -> list[Kernel]:
-    """Return the kernels of the examples for which a view is present."""
+    """Return the default kernels of a view, from the examples that have the view."""
     table, rows = choose(view, X).present(X)
     if table is None:
         raise ValueError(f"X: view {view!r} is absent for all training examples; leave it out")

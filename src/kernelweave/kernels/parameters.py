@@ -12,7 +12,7 @@ from kernelweave.common.numbers import as_number, is_whole
 from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")
-LEARNED = "learn"  # the gamma of an RBF kernel that `MKLWidths` replaces
+LEARNED = "learn"  # gamma of RBF kernels for `MKLWidths`, which replaces it by learned values
 MOST = 2**31 - 1  # largest integer that the core accepts (32 bits)
 Parameter: TypeAlias = Any
 """A parameter as users pass it, such as a number, or a sequence of numbers that makes a family.
@@ -50,6 +50,7 @@ def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = 
     kernel, name : str
         Names of the kernel and the parameter, for the error message.
     value : any object
+        Value to check.
     least, most : int
         Range of accepted values.
 
@@ -68,13 +69,14 @@ def whole(kernel: str, name: str, value: Parameter, least: int = 1, most: int = 
 
 
 def as_family(kernel: str, name: str, value: Parameter) -> object:
-    """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
+    """Return a single value unchanged, and a sequence as a tuple; NumPy integers become ints.
 
     Parameters
     ----------
     kernel, name : str
         Names of the kernel and the parameter, for the error message.
     value : any object
+        A single value, or the sequence of a family.
 
     Raises
     ------
@@ -96,6 +98,7 @@ def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> No
     kernel, name : str
         Names of the kernel and the parameter, for the error message.
     value : any object
+        Value to check.
     accepted : sequence of str
     """
     if value not in accepted:
@@ -113,19 +116,21 @@ CHECKS: dict[str, Callable[[object], object]] = {
     "degree": _degree,
     "coef0": _coef0,
 }
-OTHER_CHECKS = {("Sigmoid", "coef0"): _finite}  # of parameters that a kernel accepts otherwise
+OTHER_CHECKS = {("Sigmoid", "coef0"): _finite}  # exceptions from CHECKS, by kernel
 NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 
 def checked(kernel: str, name: str, value: Parameter) -> object:
-    """Return a validated parameter; a sequence becomes a tuple, the parameters of a family.
+    """Return a validated parameter; a sequence (of a family) becomes a tuple.
 
     Parameters
     ----------
     kernel : str
         Name of the kernel, for the error message.
     name : {"gamma", "degree", "coef0"}
+        Name of the parameter.
     value : any object
+        Value to check.
 
     Returns
     -------
@@ -188,7 +193,7 @@ def _formatted(value: object) -> str:
 
 
 def hashable(selection: object) -> object:
-    """Return a selection of columns in a hashable form: lists and arrays become tuples."""
+    """Return a value of ``columns=`` in a hashable form: lists and arrays become tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()
     if isinstance(selection, list | tuple):

@@ -1,4 +1,4 @@
-"""Sequences: packed in memory, from files, lists and columns."""
+"""Sequences, such as DNA, packed in memory; read from files, lists and columns of strings."""
 
 from .alphabets import Alphabet
 from .files import read_blocks, read_sequences, write_sequences

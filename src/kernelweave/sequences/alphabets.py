@@ -9,7 +9,9 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..model.files.registry import registered
 
-UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes reserved by the core
+# Codes that the compiled core reserves: for unknown letters, for characters that are skipped, and
+# for characters that are an error.
+UNKNOWN, SKIP, ILLEGAL = 255, 254, 253
 MOST_LETTERS = 253  # of an alphabet: one byte per letter, without the reserved codes
 
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
@@ -18,7 +20,7 @@ _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 @registered("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
-    """The letters of sequences, coded from 0 on in their order.
+    """The letters of sequences; the code of a letter is its position, from 0 on.
 
     Parameters
     ----------
@@ -27,11 +29,13 @@ class Alphabet:
     letters : bytes
         At most 253 different letters.
     complement : bytes
-        Complement of each letter; empty if there is none.
+        Letters that pair with `letters` on the other strand, in the same order; empty if there are
+        none.
     fold_case : bool
         Whether upper and lower case are equal.
     symbols_only : bool
-        Whether bytes that are not valid in sequence files are an error, not unknown letters.
+        Whether bytes that sequence files do not allow, such as digits, are an error; otherwise
+        they are unknown letters.
 
     Examples
     --------
@@ -58,12 +62,12 @@ class Alphabet:
 
     @property
     def planes(self) -> bool:
-        """Whether sequences are packed into two bit planes."""
+        """Whether letters take two bits, one in each of two bit planes, instead of a byte."""
         return len(self.letters) <= 4
 
     @cached_property
     def codes(self) -> bytes:
-        """Code of each of the 256 byte values."""
+        """The code of each of the 256 byte values, as a translation table."""
         table = np.full(256, ILLEGAL if self.symbols_only else UNKNOWN, dtype=np.uint8)
         if self.symbols_only:
             table[list(_IN_FILES)] = UNKNOWN
@@ -74,14 +78,14 @@ class Alphabet:
 
     @cached_property
     def file_codes(self) -> bytes:
-        """Codes for sequence files, in which white space is skipped."""
+        """The same table as `codes` for sequence files, in which white space is skipped."""
         table = np.frombuffer(self.codes, dtype=np.uint8).copy()
         table[[byte for byte in b" \t\r" if byte not in self.letters]] = SKIP
         return table.tobytes()
 
     @cached_property
     def strand_codes(self) -> bytes:
-        """Code of the complement of each code."""
+        """The code of the complementary letter for each code, as a translation table."""
         if not self.complement:
             raise ValueError(
                 f"alphabet: {self.name} has no complement; DNA and RNA have (kernels on other "
@@ -92,7 +96,7 @@ class Alphabet:
         return table.tobytes()
 
     def text(self, codes: bytes) -> str:
-        """Return the text of codes; unknown letters are "?", or "N" for DNA and RNA.
+        """Return the letters of codes as a string; unknown ones are "?", or "N" for DNA and RNA.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Readers of sequence files, as streams: memory is proportional to the sequences that are read."""
+"""Read and write sequence files as streams: only the packed sequences are kept in memory."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from .twobit import SIGNATURES, open_twobit
 Opener = Callable[..., Any]  # such as gzip.open
 
 PIECE = 1 << 20  # bytes read at a time
-# A compressed file may expand by this factor, or to MAX_FREE bytes. gzip cannot exceed 1032; bzip2
-# and xz can.
+# A compressed file may expand by this factor, or to MAX_FREE bytes if that is more. The factor of
+# gzip is at most 1032; that of bzip2 and xz can be larger.
 MAX_EXPANSION = 1100
 MAX_FREE = 1 << 26
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)  # raised by decompressors
@@ -46,10 +46,11 @@ def read_sequences(
     path : str or path-like
         The format is recognised by the first bytes, not by the name.
     alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters
+        The letters of the sequences.
     unknown : {"mismatch", "error"}
         Whether letters outside the alphabet, such as N, match nothing or are an error.
     names : bool
-        Whether to keep the headers.
+        Whether to keep the headers of the records, as the attribute ``names``.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def read_blocks(
     alphabet, unknown, names
         As for `read_sequences`.
     records : int or None
-        Minimum number of records in every block but the last. None: one block.
+        Minimum number of records in every block but the last; None for a single block.
 
     Yields
     ------
@@ -128,7 +129,7 @@ def read_blocks(
 
 @contextmanager
 def named_errors(name: object) -> Iterator[None]:
-    """Prefix the messages of errors in a with block with the name of a file."""
+    """Put the name of a file before the messages of errors raised in a ``with`` block."""
     try:
         yield
     except DAMAGE as error:
@@ -190,7 +191,7 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Bi
 
 
 class _Decompressed(io.RawIOBase):
-    """A decompressed stream that raises ValueError if it is damaged or has too many bytes."""
+    """A decompressed stream that raises ValueError if it is damaged or exceeds `limit` bytes."""
 
     def __init__(self, stream: BinaryIO, name: str, limit: int):
         self._stream, self._name, self._left, self._limit = stream, name, limit, limit

@@ -1,4 +1,4 @@
-"""Headers of records in one array."""
+"""The headers of the records of a sequence file, in one array of bytes."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Names:
 
     @classmethod
     def concatenated(cls, parts: list[Names]) -> Names:
-        """Return the concatenated names."""
+        """Return the headers of all parts, in order."""
         sizes = np.cumsum([0, *(len(part._text) for part in parts)])
         ends = [part._ends + before for part, before in zip(parts, sizes[:-1], strict=True)]
         return cls(np.concatenate([part._text for part in parts]), np.concatenate(ends))
 
     def take(self, index: np.ndarray) -> Names:
-        """Return the names in `index` (integers)."""
+        """Return the headers at the positions `index` (integers)."""
         starts = np.concatenate([[0], self._ends[:-1]])[index]
         ends = self._ends[index]
         return Names(joined(self._text, starts, ends), np.cumsum(ends - starts))
 
 
 def joined(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Return the concatenated slices [starts, stops) of an array."""
+    """Return the concatenation of the slices ``values[starts[i]:stops[i]]``."""
     pieces = [values[start:stop] for start, stop in zip(starts, stops, strict=True)]
     return np.concatenate([values[:0], *pieces])

@@ -1,7 +1,7 @@
-"""Packed sequences.
+"""Sequences in packed form.
 
-Alphabets of at most four letters are packed into two bit planes (DNA of length 141 takes 48 bytes
-per sequence); others take one byte per letter.
+With at most four letters in the alphabet, a letter takes two bits: one in each of two bit planes,
+in words of 64 bits (DNA of length 141 takes 48 bytes). Otherwise it takes one byte.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAME_CODES = bytes(range(256))
 
 
 def _same(length: int | None, n: int) -> np.ndarray:
-    """Return the lengths of n sequences of equal length, (n,), without allocating them."""
+    """Return an array of n equal lengths, (n,), which takes the memory of one."""
     return np.broadcast_to(np.int64(length or 0), n)
 
 
@@ -35,16 +35,17 @@ class Sequences:
     Attributes
     ----------
     alphabet : Alphabet
-        Letters outside of it are unknown and match nothing.
+        The known letters; all others match nothing.
     n : int
         Number of sequences.
     length : int or None
         Common length; None if lengths differ.
     lengths : array of shape (n,)
+        Number of letters of each sequence.
     data : array of uint64, bit planes, or of uint8, codes
         The concatenated sequences.
     unknown : array of uint64 or None
-        Mask of unknown letters; None if all are known.
+        Bit mask of unknown letters in bit planes; None if all are known, or if `data` has codes.
     names : Names or None
         Headers of the records of a file.
 
@@ -81,11 +82,12 @@ class Sequences:
 
     @classmethod
     def from_codes(cls, codes: np.ndarray, alphabet: object = DNA) -> Sequences:
-        """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet.
+        """Return the sequences with given codes.
 
         Parameters
         ----------
         codes : uint8 ndarray of shape (n, length)
+            Position of each letter in the alphabet.
         alphabet : Alphabet, or its name or letters
 
         Returns
@@ -104,11 +106,12 @@ class Sequences:
 
     @classmethod
     def join(cls, parts: Iterable[Sequences], n: int) -> Sequences:
-        """Return n sequences of equal length, without unknown letters, from their parts.
+        """Return the concatenation of parts with n sequences, each copied as soon as it is read.
 
         Parameters
         ----------
         parts : iterable of Sequences
+            Sequences of one length and alphabet, without unknown letters.
         n : int
             Number of sequences in all parts.
 
@@ -132,7 +135,7 @@ class Sequences:
         Parameters
         ----------
         parts : list of Sequences
-            Parts of the same alphabet.
+            Parts with the same alphabet; lengths may differ.
 
         Returns
         -------
@@ -162,12 +165,12 @@ class Sequences:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, 1): sequences are one column."""
+        """The shape (n, 1) of a table with one column."""
         return (self.n, 1)
 
     @property
     def nbytes(self) -> int:
-        """Memory of the letters, in bytes."""
+        """Memory of the packed letters, in bytes."""
         return self.data.nbytes + (0 if self.unknown is None else self.unknown.nbytes)
 
     @cached_property
@@ -217,11 +220,12 @@ class Sequences:
             self.lengths = _same(self.length, self.n)
 
     def take(self, index: np.ndarray) -> Sequences:
-        """Return the sequences in `index` (integers).
+        """Return the sequences at k positions.
 
         Parameters
         ----------
         index : int ndarray of shape (k,)
+            Positions of sequences, which may repeat.
 
         Returns
         -------
@@ -250,6 +254,7 @@ class Sequences:
         Parameters
         ----------
         start, stop : int
+            Positions of letters, from 0 on; `stop` is excluded.
 
         Returns
         -------
@@ -276,8 +281,9 @@ class Sequences:
         index : int
             Position of the sequence.
         starts : array of shape (k,)
-            0-based positions.
+            0-based positions of the first letters.
         length : int
+            Number of letters of each window.
 
         Returns
         -------
@@ -293,7 +299,7 @@ class Sequences:
         return Sequences(self.alphabet, **self.packed.windows(index, starts, length))
 
     def reverse_complement(self) -> Sequences:
-        """Return the reverse complement.
+        """Return the reverse complement of each sequence.
 
         Returns
         -------

@@ -18,6 +18,7 @@ def as_sequences(values: object, alphabet: object = DNA, *, unknown: str = "mism
     ----------
     values : list, 1-D array, pandas or polars Series of n strings (or bytes), or Sequences
     alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters
+        The letters of the sequences.
     unknown : {"mismatch", "error"}
         Whether letters outside the alphabet, such as N, match nothing or are an error.
 
@@ -80,7 +81,7 @@ def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequence
 
 
 def refuses(unknown: str) -> bool:
-    """Return whether unknown letters are an error."""
+    """Return whether the option `unknown` makes unknown letters an error."""
     if unknown not in _POLICIES:
         raise ValueError(f"unknown must be one of {list(_POLICIES)}, got {unknown!r}")
     return unknown == "error"

@@ -1,4 +1,6 @@
-"""Genomes in 2bit files (UCSC): two bits per base, unknown bases and soft-masking as ranges.
+"""Read genomes from 2bit files (UCSC).
+
+A base takes two bits. Unknown and lower-case (soft-masked) bases are given by ranges:
 
     header      signature, version, number of records, 0
     index       for each record: the length of its name, the name, the offset of the record
@@ -6,8 +8,8 @@
                 starts and all sizes; 0; the bases, four per byte, T C A G as 0 1 2 3, the first in
                 the high bits
 
-All numbers have 32 bits (offsets have 64 bits in version 1), in either byte order. A file is
-converted to FASTA text piece by piece, so that every reader of FASTA can read it.
+All numbers have 32 bits (offsets have 64 bits in version 1), in either byte order. `open_twobit`
+converts a file to FASTA text piece by piece, so that every reader of FASTA can read it.
 
 Work and memory are proportional to the size of the file: records must not overlap each other or the
 index, and ranges must be sorted and disjoint, as the UCSC tools write them.
@@ -36,6 +38,7 @@ class Record(NamedTuple):
     Attributes
     ----------
     name : str
+        Name of the sequence.
     size : int
         Number of bases.
     unknown, masked : array of shape (2, k)
@@ -61,8 +64,9 @@ def open_twobit(source: Any, mode: str = "rb") -> io.BufferedReader:
     Parameters
     ----------
     source : str, path-like or binary stream
+        The 2bit file; a stream is read into memory as a whole.
     mode : str
-        Ignored; for the signature of `gzip.open`.
+        Ignored; it makes the signature that of `gzip.open`.
     """
     if hasattr(source, "read"):
         data = np.frombuffer(source.read(), dtype=np.uint8)
@@ -82,8 +86,8 @@ def records(data: np.ndarray) -> list[Record]:
     Raises
     ------
     ValueError
-        If the file is truncated or inconsistent, or if records overlap: 2 GB of bases could
-        otherwise be claimed thousands of times by a file of 500 MB.
+        If the file is truncated or inconsistent, or if records overlap. A small file with many
+        overlapping records could otherwise represent any number of bases.
     """
     file = _Bytes(data, SIGNATURES[data[:4].tobytes()])
     _, version, count, _ = file.numbers(0, 4).tolist()
@@ -123,7 +127,7 @@ def _record(file: _Bytes, name: str, start: int) -> Record:
 
 
 class _Bytes:
-    """The bytes of a file; reading past the end is a ValueError."""
+    """The bytes of a file in a given byte order; reading past the end raises ValueError."""
 
     def __init__(self, data: np.ndarray, order: str):
         self.data, self.order = data, order
@@ -138,7 +142,7 @@ class _Bytes:
 
 
 class _FastaText(io.RawIOBase):
-    """Records as FASTA text."""
+    """A binary stream of the FASTA text of records."""
 
     def __init__(self, found: list[Record]):
         self._pieces = (piece for record in found for piece in _pieces(record))

@@ -1,9 +1,10 @@
-"""Sparse weight stores: a sum of string kernels as weights of words.
+"""Sparse weight stores: a weighted sum of string kernels as one weight for each word.
 
     w = sum_r delta_r Phi(x_r),        <w, Phi(x)> = sum_r delta_r k(x_r, x)
 
-Phi(x) has a coordinate for every word that the kernel compares: the k-mers of a spectrum kernel at
-any position, or words of up to d letters and their position for a weighted degree kernel.
+for a kernel k with feature map Phi, sequences x_r and numbers delta_r, such as changes of dual
+variables. Phi(x) has a coordinate for every word that the kernel compares: the k-mers of a spectrum
+kernel at any position, or words of up to d letters and their position for a weighted degree kernel.
 Sonnenburg, Rätsch and Rieck (2007, section 4.3) call the operations clear, add and lookup. Training
 and prediction go through the same stores.
 """
@@ -30,7 +31,7 @@ from ..common.types import Data
 
 
 class WeightStore:
-    """Weights of the words of a string kernel.
+    """The vector w of weights of the words of a string kernel, which is 0 at first.
 
     Parameters
     ----------
@@ -83,14 +84,14 @@ class WeightStore:
             self._store.clear()
 
     def add(self, X: Data, delta: object) -> None:
-        """Add delta_r Phi(x_r) for n sequences.
+        """Add sum_r delta_r Phi(x_r) to the weights w, for n sequences x_r.
 
         Parameters
         ----------
         X : n sequences
             `Sequences`, a list, or a column of strings.
         delta : ndarray of shape (n,)
-            Finite numbers.
+            Finite factor delta_r of each sequence.
         """
         delta = np.ascontiguousarray(delta, dtype=np.float64)
         examples = self._read(X)
@@ -106,11 +107,12 @@ class WeightStore:
         self._store.add(examples.side, delta)
 
     def lookup(self, X: Data, *, n_jobs: int | None = None) -> np.ndarray:
-        """Return <w, Phi(x)> for n sequences, shape (n,).
+        """Return <w, Phi(x)> = sum_r delta_r k(x_r, x) for n sequences x.
 
         Parameters
         ----------
         X : n sequences
+            As for `add`.
         n_jobs : int or None
             Number of threads.
 
@@ -129,6 +131,7 @@ class WeightStore:
         Parameters
         ----------
         other : WeightStore
+            The other store, which is not changed.
         """
         if other._store is None:
             return
@@ -144,11 +147,11 @@ class WeightStore:
         self._store.merge(other._store)
 
     def items(self) -> dict[Any, float]:
-        """Return the words with non-zero weights, and these weights.
+        """Return the non-zero weights by word.
 
-        Words are strings, for weighted degree kernels pairs of a position and a string. Those of a
-        `Substring` kernel are all substrings of the sequences: quadratically many unless its
-        `longest` is small.
+        Words are strings, for weighted degree kernels pairs of a position and a string. The words
+        of a `Substring` kernel are all substrings of the sequences: quadratically many in their
+        lengths, unless its `longest` is small.
 
         Returns
         -------
