@@ -1,4 +1,4 @@
-"""The interface of norms, and functions of powers that several norms share."""
+"""The interface of norms of the kernel weights, and functions that several norms share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..common.numbers import as_number
 
-# Largest exponent p for which Newton's method is used on the weights. Balls of larger p are almost
-# cubes: their sides have next to no curvature.
+# Largest exponent p for which Newton's method is used on the weights. For larger p the unit ball is
+# almost a cube, whose sides have next to no curvature.
 NEWTON_EXPONENT = 32.0
 # Smallest factor by which `analytic` shrinks a weight. Without it a kernel whose w_m happens to be
 # 0 would get weight 0, and the analytic step could never increase it again.
@@ -19,8 +19,9 @@ LEAST_FACTOR = 1e-3
 class Norm(ABC):
     """A norm on the M kernel weights theta >= 0.
 
-    Methods take theta and s, both of shape (M,), where s_m = alpha' K_m alpha is the squared block
-    norm of kernel m. Negative entries of s are rounding errors and count as 0.
+    Methods take theta and s, both of shape (M,), where s_m = alpha' K_m alpha is called the squared
+    block norm of kernel m (K_m is its matrix, alpha the dual variables). Negative entries of s are
+    rounding errors and count as 0.
 
     Weights are feasible if their norm is at most 1. The exception is `Block(q)` with q > 2, for
     which it is at least 1, and for which `dual` and `best` minimise theta . s.
@@ -38,7 +39,7 @@ class Norm(ABC):
 
     @property
     def exponent(self) -> float:
-        """The p of the lp norm that has the same optimisation problem; NaN if there is none."""
+        """The p of the lp norm for which the MKL problem is the same; NaN if there is none."""
         return np.nan
 
     @property
@@ -48,7 +49,7 @@ class Norm(ABC):
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether p = inf, where all weights are 1."""
+        """Whether p = inf, so that all weights are 1."""
         return self.exponent == np.inf
 
     @property
@@ -58,7 +59,7 @@ class Norm(ABC):
 
     @property
     def has_ball(self) -> bool:
-        """Whether `ball` is defined."""
+        """Whether the feasible weights are those with `ball` <= 0; else `ball` raises TypeError."""
         return self.is_sparse or self.is_curved
 
     @property
@@ -68,14 +69,14 @@ class Norm(ABC):
 
     @property
     def allows_zeros(self) -> bool:
-        """Whether weights of 0 are feasible, so that any weights can be scaled to norm 1."""
+        """Whether weights of 0 are feasible."""
         return True
 
     @property
     def dual_exponent(self) -> float:
         """The r with dual(s) = (sum_m (sqrt(s_m) / scale_m)^r)^(2/r); NaN if there is none.
 
-        `dual_scales` returns the scale_m.
+        The scale_m are those that `dual_scales` returns.
         """
         return np.nan
 
@@ -90,7 +91,7 @@ class Norm(ABC):
         return True
 
     def dual_scales(self, M: int) -> np.ndarray:
-        """Return the scales in the formula of `dual_exponent`.
+        """Return the scale_m in the formula of `dual_exponent`.
 
         Parameters
         ----------
@@ -104,7 +105,7 @@ class Norm(ABC):
         return np.ones(M)
 
     def among(self, kernels: np.ndarray) -> Norm:
-        """Return the norm restricted to some kernels; the weights of the others are 0.
+        """Return the norm of the weights of some kernels, when the weights of the others are 0.
 
         Parameters
         ----------
@@ -195,7 +196,7 @@ class Norm(ABC):
         return theta
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return a convex function that is <= 0 for feasible weights, and its gradient.
+        """Return c(theta) and its gradient: c is convex, and <= 0 exactly for feasible weights.
 
         Parameters
         ----------
@@ -204,6 +205,7 @@ class Norm(ABC):
         Returns
         -------
         value : float
+            c(theta).
         gradient : array of shape (M,)
 
         Raises
@@ -214,12 +216,13 @@ class Norm(ABC):
         raise TypeError(self._without_ball())
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the Hessian of `ball` with respect to some of the weights.
+        """Return the Hessian of the value of `ball` with respect to some of the weights.
 
         Parameters
         ----------
         theta : array of shape (M,)
         chosen : array of k positions
+            These weights.
 
         Returns
         -------
@@ -235,13 +238,14 @@ class Norm(ABC):
     def ball_in_logarithms(
         self, theta: np.ndarray, chosen: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return `ball`, its gradient, and the derivative of the gradient in log theta.
+        """Return the value and gradient of `ball`, and the derivative of the gradient in log theta.
 
-        Derivatives in log theta stay finite for weights close to 0.
+        Derivatives with respect to log theta stay finite for weights close to 0.
 
         Parameters
         ----------
         theta : array of shape (M,)
+            Weights; those that are not chosen are negligible.
         chosen : array of k positions
 
         Returns
@@ -318,7 +322,7 @@ def clip(s: np.ndarray) -> np.ndarray:
 
 
 def same_length(name: str, have: int, want: int) -> None:
-    """Raise ValueError if the length of a norm's parameter is not the number of kernels."""
+    """Raise ValueError unless the length `have` of a parameter is the number of kernels `want`."""
     if have != want:
         raise ValueError(
             f"norm: {name} is for {have} kernels, but there are {want}; pass one entry per kernel"
@@ -336,9 +340,10 @@ def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float
 def power_ball(
     theta: np.ndarray, p: float, costs: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return sum costs theta^p - 1, its gradient, (k,), and the derivative of that in log theta.
+    """Return c = sum costs theta^p - 1, its gradient, (k,), and the gradient's derivative, (k, k).
 
-    Near p = 1 the Hessian overflows for tiny theta, but its product with theta does not.
+    The derivative is with respect to log theta, the Hessian times theta: near p = 1 the Hessian
+    overflows for tiny theta, but this product does not. `theta` and `costs` have shape (k,).
     """
     slope = p * costs * theta ** (p - 1)
     return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)
@@ -352,7 +357,7 @@ def conjugate_exponent(p: float) -> float:
 
 
 def checked_exponent(name: str, value: float) -> float:
-    """Return an exponent as a float; raise ValueError unless it is a number >= 1."""
+    """Return the parameter `name` as a float; raise ValueError unless it is a number >= 1."""
     if not as_number(value) >= 1:
         raise ValueError(f"{name} must be a number >= 1 or inf, got {value!r}")
     return as_number(value)

@@ -1,4 +1,4 @@
-"""The block norm, a norm of the block norms ||w_m||."""
+"""The block norm: an lq norm of the norms ||w_m|| of the parts of the model."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from .lp import Lp
 @dataclass(frozen=True)
 class Block(Norm):
     """Block norm (sum_m ||w_m||^q)^(1/q) of the model (Kloft et al., 2011, section 4.3).
+
+    w_m is the part of the model in the feature space of kernel m.
 
     Parameters
     ----------
@@ -42,9 +44,9 @@ class Block(Norm):
 
     For q > 2 the optimal s_m of a rank-deficient kernel can be 0, and then theta_m is infinite.
     Instead, `bounded` limits 1 / theta from below. Let h(1 / theta) be the optimal value of the
-    inner problem, which is concave, positive and increasing in each 1 / theta_m. Then h((1 - slack)
-    / theta + slack / start) >= (1 - slack) h(1 / theta), so that the best bounded weights lose at
-    most the fraction `slack` of the optimum.
+    problem with fixed weights, which is concave, positive and increasing in each 1 / theta_m. Then
+    h((1 - slack) / theta + slack / start) >= (1 - slack) h(1 / theta) for equal weights `start`, so
+    that the best bounded weights lose at most the fraction `slack` of the optimum.
 
     Examples
     --------
@@ -124,7 +126,7 @@ class Block(Norm):
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
 
     def bounded(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return the best weights among those with theta <= start / slack.
+        """Return the best weights with theta <= start / slack, where `start` are equal weights.
 
         For q <= 2 these are the given weights. For q > 2 the best weights minimise theta . s over
         value >= 1, and may be infinite. The entries that exceed the bound are set to it, and the
@@ -135,7 +137,7 @@ class Block(Norm):
         theta : array of shape (M,)
             The result of `best(s)`.
         slack : float
-            Largest relative loss of the optimal value of the inner problem.
+            Largest relative loss of the optimal value of the problem with fixed weights.
 
         Returns
         -------

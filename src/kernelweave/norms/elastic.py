@@ -11,14 +11,14 @@ from ..common.roots import root_between
 from ..model.files.registry import registered
 from .base import LEAST_FACTOR, Norm, clip
 
-# Fraction of the way to the pole of `ball` beyond which it is continued linearly.
+# `ball` has a pole at theta_m = 1 / (1 - mix). Beyond this fraction of it, `ball` is linear.
 NEAR_POLE = 0.999
 
 
 @registered("Elastic")
 @dataclass(frozen=True)
 class Elastic(Norm):
-    """Elastic norm: the primal term is a mixture of a squared l1 and a squared l2 norm of blocks.
+    """Elastic norm: the regulariser mixes the squared l1 and l2 norms of the block norms ||w_m||.
 
         1/2 (mix (sum_m ||w_m||)^2 + (1 - mix) sum_m ||w_m||^2)
 
@@ -37,15 +37,15 @@ class Elastic(Norm):
 
     Notes
     -----
-    With shares eta >= 0 of sum 1, (sum_m ||w_m||)^2 = min sum_m ||w_m||^2 / eta_m. So the term is
-    1/2 min sum_m ||w_m||^2 / theta_m with 1 / theta_m = mix / eta_m + 1 - mix, and the feasible
-    weights are
+    For shares eta >= 0 of sum 1, (sum_m ||w_m||)^2 = min over eta of sum_m ||w_m||^2 / eta_m. So
+    the regulariser is 1/2 min over eta of sum_m ||w_m||^2 / theta_m with
+    1 / theta_m = mix / eta_m + 1 - mix, and the feasible weights are
 
         sum_m mix theta_m / (1 - (1 - mix) theta_m) <= 1.
 
-    `value` is the gauge of this convex set. At the maximum of theta . s, the shares are
-    proportional to max(0, sqrt(s_m) - level). So a kernel has a nonzero weight if its sqrt(s_m)
-    exceeds the level.
+    `value` is the gauge (Minkowski functional) of this convex set. At the maximum of theta . s, the
+    shares are proportional to max(0, sqrt(s_m) - level), where the level depends on s. So a kernel
+    has a nonzero weight if its sqrt(s_m) exceeds the level.
 
     Examples
     --------
@@ -111,8 +111,8 @@ class Elastic(Norm):
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return sum_m mix theta_m / (1 - (1 - mix) theta_m) - 1 and its gradient.
 
-        Close to the pole and beyond it, each term is continued linearly: no feasible weight is
-        there unless `mix` is tiny.
+        Close to its pole, theta_m = 1 / (1 - mix), and beyond it each term is continued linearly.
+        Feasible weights are smaller unless `mix` is tiny.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class Elastic(Norm):
         return max(1.0, NEAR_POLE / (1 - self.mix))
 
     def _weights(self, eta: np.ndarray) -> np.ndarray:
-        """Return the weights of norm 1, shape (M,), for shares proportional to eta >= 0."""
+        """Return the weights of norm 1, shape (M,), with shares proportional to eta >= 0."""
         eta = eta / eta.sum()
         return eta / (self.mix + (1 - self.mix) * eta)
 

@@ -1,4 +1,4 @@
-"""The elliptic norm, for kernels that interact."""
+"""The elliptic norm, which couples the weights of similar kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ NNLS_ITERATIONS = 30  # iterations per kernel; ten times SciPy's default, 3
 # Smallest accepted ratio of the eigenvalues of E: the inverse of a smaller one would have less than
 # four correct digits in double precision.
 SINGULAR = 1e-12
-# Smallest ||w_m||^2 relative to the largest, so that the barrier keeps every weight positive.
+# Smallest ||w_m||^2 relative to the largest: positive, so that ||w_m||^2 / theta_m keeps every
+# weight positive.
 LEAST_BLOCK = 1e-30
 NEWTON_ITERATIONS = 100  # iterations, a safeguard: convergence is quadratic
 NEWTON_TOLERANCE = 1e-14  # Newton decrement relative to the objective, about 45 roundings
@@ -143,7 +144,7 @@ class Elliptic(Norm):
 
     @cached_property
     def _root(self) -> np.ndarray:
-        """The inverse of the Cholesky factor."""
+        """The inverse of the Cholesky factor: ||theta|| is the length of its product with theta."""
         return solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
 
     @cached_property

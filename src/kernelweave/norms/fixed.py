@@ -1,4 +1,4 @@
-"""Fixed kernel weights, which replace a norm constraint."""
+"""Fixed kernel weights, in place of a norm constraint on weights that are optimised."""
 
 from __future__ import annotations
 

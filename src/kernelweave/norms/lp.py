@@ -32,8 +32,8 @@ class Lp(Norm):
         From 1 to inf. p = 1 gives sparse weights; p = inf gives weights 1, an SVM on the sum of
         the kernels.
     weights : sequence of M positive floats, optional
-        Penalty of each kernel; 1 by default. Their influence decreases with p, and at p = inf the
-        norm is max_m theta_m for all of them. The block scales d_j of Bach et al. (2004), who
+        Penalty of each kernel; 1 by default. The larger p, the smaller their influence; at p = inf
+        they have none: the norm is max_m theta_m. The block scales d_j of Bach et al. (2004), who
         minimise (sum_j d_j ||w_j||)^2 / 2, correspond to `Lp(1, weights=d**2)`.
 
     Raises

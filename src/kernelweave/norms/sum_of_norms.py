@@ -11,8 +11,8 @@ from ..common.roots import root_between
 from ..model.files.registry import registered
 from .base import LEAST_FACTOR, NEWTON_EXPONENT, Norm, clip, power_sum
 
-# Newton steps of `_positive_root`. They decrease from at most twice the root to the root, and
-# the error is squared in every step.
+# Newton steps of `_positive_root`. They start at most at twice the root and decrease to it, and the
+# error is squared in every step.
 ROOT_STEPS = 8
 
 
@@ -22,7 +22,7 @@ class SumOfNorms(Norm):
     """Sum of two norms of the weights: mix ||theta||_1 + (1 - mix) ||theta||_p.
 
     The l1 norm sets weights to zero, and the lp norm spreads the weight over the kernels that
-    remain. `Elastic` mixes norms of the blocks w_m instead of norms of the weights.
+    remain. `Elastic` mixes norms of the model instead of norms of the kernel weights.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class SumOfNorms(Norm):
 
     Notes
     -----
-    At the maximum of theta . s over the feasible weights, u = theta / ||theta||_p has
+    At the maximum of theta . s over the feasible weights, u = theta / ||theta||_p satisfies
 
-        u_m^(p - 1) = (t s_m - mix)_+ / (1 - mix)
+        u_m^(p - 1) = max(0, t s_m - mix) / (1 - mix)
 
-    with the t for which ||u||_p = 1. So a kernel has weight if its s_m exceeds mix / t.
+    with the t for which ||u||_p = 1. So a kernel has weight > 0 if its s_m exceeds mix / t.
 
     Examples
     --------

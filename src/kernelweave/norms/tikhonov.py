@@ -8,17 +8,17 @@ from ..common.numbers import as_number
 
 
 def tikhonov_C(C: float, size: float, mu: float = 1.0) -> float:
-    """Return the C~ of the Tikhonov form that has the same solution.
+    """Return the C~ for which the Tikhonov form has the same solution as a fitted model.
 
-    The problem of this library bounds the norm of the weights by 1 (Ivanov form). Kloft et al.
-    (2011, equation 3) also consider
+    The problem of this library bounds the norm of the kernel weights by 1 (Ivanov form). Kloft et
+    al. (2011, equation 3) also consider the Tikhonov form
 
         min over w, b, theta >= 0
             C~ sum_i V(f_i, y_i) + 1/2 sum_m ||w_m||^2 / theta_m + mu ||theta||^2
 
-    without a bound. Both forms have the same decision functions, with weights that differ by a
-    factor t = ||theta||. Weights of norm t instead of 1 divide the term in w by t, so that
-    C = t C~. The best t satisfies 4 mu t^3 = size.
+    without a bound. Both forms have the same decision functions. The weights of the Tikhonov form
+    are those of the model times t = ||theta||. This divides the term in w by t, so that C = t C~.
+    The best t satisfies 4 mu t^3 = size.
 
     Parameters
     ----------

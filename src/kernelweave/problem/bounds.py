@@ -1,8 +1,9 @@
 """Generalisation bounds of multiple kernel learning (Kloft et al., 2011, section 5).
 
 The hypotheses are h(x) = sum_m <w_m, psi_m(x)> with sum_m ||w_m||^2 / theta_m <= 1 for weights
-theta >= 0 of norm at most 1. Their Rademacher complexity measures how well they fit random signs.
-The smaller it is, the closer the test error is to the training error.
+theta >= 0 of norm at most 1; psi_m is the feature map of kernel m. Their Rademacher complexity
+measures how well they fit random signs: the smaller it is, the closer the test error is to the
+training error.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ NEARLY_INTEGER = 1e-9  # rounding of an exponent that is an integer
 
 
 def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
-    """Return a bound on the Rademacher complexity of M kernels under the lp norm (corollary 9).
+    """Return a bound on the Rademacher complexity of M kernels under the lp norm.
+
+    This is corollary 9 of Kloft et al. (2011).
 
     Parameters
     ----------
@@ -103,8 +106,9 @@ def empirical_rademacher(
 ) -> Estimate:
     """Return a Monte Carlo estimate of the Rademacher complexity of kernels on examples.
 
-    For signs sigma the supremum over the hypotheses is sqrt(||s||_dual) / n with
-    s_m = sigma' K_m sigma, for every norm of this library.
+    The estimate is the mean over random sign vectors sigma of sup_h sum_i sigma_i h(x_i) / n. For
+    every norm of this library, the supremum over the hypotheses h is sqrt(norm.dual(s)) / n with
+    s_m = sigma' K_m sigma.
 
     Parameters
     ----------
@@ -112,9 +116,11 @@ def empirical_rademacher(
         As for estimators. They are not normalised.
     X : array, table or sequences with n examples
     norm : float >= 1 or norm object
+        Norm of the kernel weights; a number is the p of an lp norm.
     draws : int
         Number of random sign vectors.
     random_state : int, RandomState or None
+        Seed of the signs.
     n_jobs : int or None
         Number of threads; None is one, -1 all processors.
 
@@ -145,7 +151,9 @@ def empirical_rademacher(
 
 @dataclass(frozen=True)
 class MarginBound:
-    """A bound on the error rate of a classifier, and its three terms (corollary 11).
+    """A bound on the error rate of a classifier, and its three terms.
+
+    This is corollary 11 of Kloft et al. (2011).
 
     Attributes
     ----------
@@ -156,7 +164,7 @@ class MarginBound:
     complexity : float
         4 times the Rademacher complexity of models with this norm, divided by the margin.
     confidence : float
-        sqrt(log(2 / delta) / (2 n)).
+        sqrt(log(2 / delta) / (2 n)) for n training examples.
 
     Examples
     --------
@@ -176,10 +184,10 @@ def margin_bound(
 ) -> MarginBound:
     """Return the radius-margin bound of a fitted classifier of two classes under an lp norm.
 
-    Hypotheses have at most the norm of the model, sqrt(sum_m ||w_m||^2 / theta_m). The theorem is
-    for models without an intercept (``fit_intercept=False``) and requires that this norm and the
-    margin are chosen before the data are seen. Otherwise use the bound to compare models, not as a
-    guarantee.
+    It holds for all models with at most the norm of this one, sqrt(sum_m ||w_m||^2 / theta_m). The
+    theorem is for models without an intercept (``fit_intercept=False``). It requires that this norm
+    and the margin are chosen before the data are seen. Otherwise use the bound to compare models,
+    not as a guarantee.
 
     Parameters
     ----------

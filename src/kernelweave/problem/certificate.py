@@ -16,7 +16,7 @@ class Certificate:
     Attributes
     ----------
     primal, dual : float
-        Values of the primal and of the dual problem.
+        Values of the primal and of the dual objective; the optimum is between them.
     constant : float
         Primal value of the constant model (intercept only).
     gap : float
@@ -38,5 +38,5 @@ class Certificate:
 
     @property
     def finite(self) -> bool:
-        """Whether the values are numbers; the dual value of an infeasible alpha is -inf."""
+        """Whether primal is finite and dual below inf; it is -inf for an infeasible alpha."""
         return bool(np.isfinite(self.primal)) and self.dual < np.inf

@@ -1,12 +1,13 @@
 """The hard-margin problem, C = inf.
 
     P:  min over w, b, theta    1/2 sum_m ||w_m||^2 / theta_m     with y_i f_i >= 1 for all i
-    D:  max over alpha          sum_i |alpha_i| - 1/2 ||s||_dual  with y_i alpha_i >= 0
+    D:  max over alpha          sum_i |alpha_i| - 1/2 ||s||_dual  with y_i alpha_i >= 0, and
+                                sum_i alpha_i = 0 with an intercept
 
-With the hinge loss the dual value of an alpha does not depend on C, which only bounds alpha. This
-has two consequences. A soft-margin solution whose alphas stay below their bounds solves the
-hard-margin problem. The dual value of every soft-margin alpha is a lower bound on the hard-margin
-optimum.
+`problem` defines the symbols. With the hinge loss the dual value of an alpha does not depend on C,
+which only bounds alpha. This has two consequences. A soft-margin solution whose alphas stay below
+their bounds solves the hard-margin problem. The dual value of every soft-margin alpha is a lower
+bound on the hard-margin optimum.
 
 A model whose smallest y_i f_i is between 0 and 1 becomes feasible when it is divided by this
 number. Its primal value is defined as that of the feasible model.
@@ -29,7 +30,7 @@ from .problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class HardMarginProblem(Problem):
-    """The hard-margin problem: every example of cost 1 is a constraint, others (cost 0) are not."""
+    """The hard-margin problem: examples of cost 1 are constraints, those of cost 0 are ignored."""
 
     @classmethod
     def separating(
@@ -40,14 +41,15 @@ class HardMarginProblem(Problem):
         counts: np.ndarray,
         tau: float | None = 0.0,
     ) -> HardMarginProblem:
-        """Return the problem of targets y on the examples with `counts` True, both of shape (n,).
+        """Return the problem of targets y, shape (n,), on the examples that a mask selects.
 
+        `counts` is this mask, shape (n,). `loss` is the loss whose limit for C = inf is wanted.
         `tau` is 0 with an intercept and None without.
 
         Raises
         ------
         ValueError
-            If the loss is positive for every margin, however large.
+            If the loss is neither the hinge nor the squared hinge loss.
         """
         if loss.name not in ("hinge", "squared_hinge"):
             raise ValueError(
@@ -57,7 +59,7 @@ class HardMarginProblem(Problem):
         return cls(Risk(HardMargin(), y, np.where(counts, 1.0, 0.0), tau), norm)
 
     def soft(self, cost: float) -> Problem:
-        """Return the soft-margin problem in which every error costs `cost`."""
+        """Return the soft-margin problem with the hinge loss and C = `cost`."""
         costs = np.where(self.C > 0, cost, 0.0)
         return Problem.of(Hinge(), self.norm, self.y, costs, self.tau, self.n_outputs)
 
@@ -78,9 +80,10 @@ class HardMarginProblem(Problem):
 
     @cached_property
     def constant_model(self) -> tuple[float, Numbers]:
-        """Value of the constant model, 0 if every output has one class and inf otherwise.
+        """Value and bias of the constant model.
 
-        Without an intercept the constant model is 0, which violates all margin constraints.
+        The value is 0 if the examples of every output are of one class, and inf otherwise. Without
+        an intercept the constant model is f = 0, which violates all constraints y_i f_i >= 1.
         """
         if not self.risk.has_intercept:
             return np.inf, self.best_bias(np.zeros_like(self.y))
@@ -88,7 +91,7 @@ class HardMarginProblem(Problem):
         return 0.0 if all(single) else np.inf, self.best_bias(np.zeros_like(self.y))
 
     def constant_is_optimal(self, dual: float) -> bool:
-        """Return whether the constant model makes no errors."""
+        """Return whether the constant model satisfies the constraints, for any dual value."""
         return self.constant == 0
 
     @property

@@ -6,15 +6,17 @@
     D:  max over alpha          -sum_i C_i V*(-alpha_i / C_i, y_i) - 1/2 ||s||_dual
                                 with sum_i alpha_i = tau and s_m = alpha' K_m alpha
 
-Without an intercept, b = 0 and the constraint on the sum of alpha is absent (tau is None).
+V is the loss, V* its convex conjugate, psi_m the feature map of kernel k_m with matrix K_m, and
+||s||_dual = max of theta . s over the weights in P. tau is 0 except for one class. Without an
+intercept, b = 0 and the constraint on the sum of alpha is absent (tau is None).
 
 A solver works on (alpha, theta), which represent the model w_m = theta_m sum_i alpha_i psi_m(x_i).
 Its outputs are f_i = F_i + b with F_i = sum_m theta_m g_mi and g_mi = sum_j alpha_j k_m(x_j, x_i).
-Its regularisation term is 1/2 theta . s (`norms` has the exception). We call s_m the squared block
-norms.
+Its regularisation term is 1/2 theta . s (for an exception see `norms.Block`). We call s_m the
+squared block norms.
 
-Several outputs can share the weights: P is then the sum of their problems under one theta, and in D
-s is the sum of their s (`risk`).
+Several outputs can share the weights (`risk`). P is then the sum of their problems under one theta,
+and s in D is the sum of the squared block norms of all outputs.
 
 Every value of P is at least every value of D. So the gap between the two values of (alpha, theta),
 with the best b, certifies the model, no matter how it was found. The gap is divided by the smaller
@@ -43,8 +45,8 @@ from ..norms import Fixed, Norm
 from .certificate import Certificate
 
 # Improvements over the constant model below this fraction of its value are rounding. With fixed
-# weights only one combination of the M kernels is tested, so the threshold is divided by M, but not
-# below the rounding of a double.
+# weights only one combination of the M kernels is tested, so the threshold is divided by M, down to
+# the second value, which is the rounding of a double.
 NO_IMPROVEMENT, LEAST_NO_IMPROVEMENT = 1e-10, 1e-13
 
 
@@ -55,7 +57,9 @@ class Problem:
     Parameters
     ----------
     risk : Risk
+        Loss, targets and costs of the training examples.
     norm : Norm
+        Norm of the kernel weights, which is at most 1.
     """
 
     risk: Risk
@@ -77,7 +81,7 @@ class Problem:
 
     @classmethod
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
-        """Return the sum of the problems of several outputs that share their weights."""
+        """Return the sum of the problems of several outputs that share their kernel weights."""
         return replace(problems[0], risk=Risk.sharing([problem.risk for problem in problems]))
 
     @property
@@ -143,14 +147,17 @@ class Problem:
         s : ndarray of shape (M,)
             Squared block norms.
         theta : ndarray of shape (M,)
+            Kernel weights.
         bias : float, or ndarray of shape (n_outputs,)
+            Intercept of each output.
         """
         return self.risk.value(F, bias) + 0.5 * self.norm.regularizer(theta, s)
 
     def dual(self, alpha: np.ndarray, s: np.ndarray, near: np.ndarray | None = None) -> float:
         """Return the dual value of alpha, shape (n,); -inf if alpha is infeasible.
 
-        `s`, shape (M,), are its squared block norms. `near`: see `Risk.conjugate`.
+        `s`, shape (M,), are its squared block norms. `near`, shape (n,), are outputs from which
+        `Risk.conjugate` starts.
         """
         if not self.risk.is_feasible(alpha):
             return -np.inf
@@ -159,7 +166,7 @@ class Problem:
     def best_bias(self, F: np.ndarray, alpha: np.ndarray | None = None) -> Numbers:
         """Return the bias that minimises the primal value of outputs F, shape (n,).
 
-        `alpha`: see `Risk.best_bias`.
+        Some risks compute it from `alpha`, shape (n,), the dual variables of the model.
         """
         return self.risk.best_bias(F, alpha)
 
@@ -176,11 +183,13 @@ class Problem:
         Parameters
         ----------
         alpha : ndarray of shape (n,)
+            Dual variables.
         F : ndarray of shape (n,)
-            Combined outputs of the model.
+            Combined outputs of the model, without the bias.
         s : ndarray of shape (M,)
             Squared block norms of alpha.
         theta : ndarray of shape (M,)
+            Kernel weights.
         origin : ndarray of shape (n,), optional
             Outputs at which minus the gradient of the risk is alpha, if known. `Risk.conjugate`
             starts from them; by default from F.
@@ -202,13 +211,15 @@ class Problem:
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
     def certificates(self, alpha: np.ndarray, F: np.ndarray) -> list[Certificate]:
-        """Return the certificate of each output as a separate problem, under fixed weights.
+        """Return the certificate of each output as a separate problem with fixed kernel weights.
 
-        The squared norm of an output is then alpha . F, summed over its examples.
+        With fixed weights, the squared norm of an output is the sum of alpha_i F_i over its
+        examples.
 
         Parameters
         ----------
         alpha : ndarray of shape (n,)
+            Dual variables.
         F : ndarray of shape (n,)
             Combined outputs of the model.
 
@@ -236,8 +247,8 @@ class Problem:
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).
 
-        It is inf if that is undefined (`relative_gap`). If the constant model is optimal, the gap
-        is 0 for models whose primal value is no larger, and inf for all others.
+        It is inf if the quotient is undefined (`relative_gap`). If the constant model is optimal,
+        the gap is 0 for models whose primal value is not larger than its value, else inf.
         """
         if self.constant_is_optimal(dual):
             return 0.0 if primal <= self.constant + self._no_improvement else np.inf
@@ -262,12 +273,12 @@ class Problem:
 
     @cached_property
     def _no_improvement(self) -> float:
-        """Differences of objective values up to this one are treated as rounding errors."""
+        """Largest improvement over the constant model that is treated as a rounding error."""
         return max(self._negligible_part * self.constant, self._zero)
 
     @property
     def _negligible_part(self) -> float:
-        """Improvements over the constant model up to this fraction of its cost are ignored."""
+        """Fraction of the value of the constant model; smaller improvements are ignored."""
         if not isinstance(self.norm, Fixed):
             return NO_IMPROVEMENT
         return max(NO_IMPROVEMENT / len(self.norm.theta), LEAST_NO_IMPROVEMENT)

@@ -8,7 +8,7 @@ values is the root of the sum of their squared errors. Bounds are `SURE` times t
 Errors are propagated through the expression of a kernel. The result is a number e(i) for each
 example i, such that the error of k(x_i, x_j) is below (e(i) + e(j)) / 2. Errors of outputs follow
 from the accumulated update of each alpha since outputs were computed from scratch. Errors of
-s_m = alpha' K_m alpha follow from the alphas.
+s_m = alpha' K_m alpha, the squared block norms, follow from the alphas.
 
 These errors are negligible with three exceptions: RBF kernels so wide that kernel values of
 different examples differ in the last decimals only, data far from the origin, and alphas so large
@@ -33,10 +33,12 @@ from ..kernels.compile.program import Expression, Listing, chains, stacked
 
 UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core rounds squared distances below this fraction of ||x||^2 to 0
-SURE = 4.0  # bounds are this number of standard deviations
-SAMPLED = 100  # for strings: examples whose k(x, x) is computed; their range bounds that of all
+SURE = 4.0  # ratio of bounds to root mean squared errors
+# Examples whose k(x, x) is computed for quantities other than those of vectors, such as string
+# kernels; the largest of them is assumed to bound those of all examples.
+SAMPLED = 100
 MOST_KERNELS = 5000  # above this number, only kernels of nonzero weight are analysed
-MOST_NUMBERS = 10**5  # size of an array for kernels that are analysed together
+MOST_NUMBERS = 10**5  # largest size of an array for kernels that are analysed together
 MOST_DIFFERENCES = 10**9  # largest number of subtractions for finding nearest neighbours
 
 # Bounds on |values| and on errors of k kernels: numbers, or arrays of shape (k, n).
@@ -44,9 +46,10 @@ Bounds = tuple[Numbers, Numbers]
 
 
 class Plane(NamedTuple):
-    """Bounds on a shared quantity, such as a squared distance.
+    """Bounds on a plane: a quantity of two examples, such as their squared distance.
 
-    Bounds are numbers, or arrays of shape (n,) with a bound for each example.
+    Several kernels can be functions of one plane. Bounds are numbers, or arrays of shape (n,) with
+    a bound for each example.
 
     Attributes
     ----------
@@ -70,8 +73,11 @@ def gap_rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, scale:
     Parameters
     ----------
     alpha : ndarray of shape (n,)
-    theta, sizes : ndarray of shape (M,)
-        Weights, and largest values of the kernels.
+        Dual variables.
+    theta : ndarray of shape (M,)
+        Kernel weights.
+    sizes : ndarray of shape (M,)
+        Largest value of each kernel.
     scale : float
         The denominator of the relative gap.
 
@@ -92,7 +98,9 @@ class RoundingBounds:
     Parameters
     ----------
     kernels : Listing
+        The expressions of the M kernels.
     examples : Examples
+        The n examples, encoded for the kernels.
     precision : float
         Accuracy of kernel evaluations by the engine, relative to the largest values.
     neighbours : bool
@@ -107,7 +115,7 @@ class RoundingBounds:
     neighbours: bool = False
 
     def part(self, rows: np.ndarray) -> RoundingBounds:
-        """Return the bounds of some of the examples, shape (q,)."""
+        """Return the bounds for the examples at q positions, shape (q,)."""
         return replace(self, examples=self.examples.take(rows))
 
     def errors(
@@ -118,8 +126,9 @@ class RoundingBounds:
         Parameters
         ----------
         theta : ndarray of shape (M,), or (1,) if the sum of all kernels is one kernel
-            Weights.
+            Kernel weights.
         alpha : ndarray of shape (outputs, n)
+            Dual variables of each output (decision function).
         accumulated_update : ndarray of shape (outputs, n)
             Sum of |changes| of each alpha since outputs were computed from scratch.
 
@@ -147,13 +156,16 @@ class RoundingBounds:
         return combined, block_norms
 
     def _outputs(self, alike: np.ndarray, update: np.ndarray) -> np.ndarray:
-        """Return bounds on the errors of the outputs of k kernels, shape (k, outputs, n)."""
+        """Return bounds on the errors of the outputs of k kernels, shape (k, outputs, n).
+
+        `update`, shape (outputs, n), is the accumulated update.
+        """
         shape = len(alike), self.examples.n
         size, error = (np.broadcast_to(part, shape)[:, None] for part in self.bounds(alike))
         return _of_outputs((size, error), update, _sums)
 
     def bounds(self, alike: np.ndarray) -> Bounds:
-        """Return bounds on the values of k kernels and on their errors e(i).
+        """Return bounds on the values of k kernels, and the e(i) that bound their errors.
 
         Parameters
         ----------
@@ -163,7 +175,7 @@ class RoundingBounds:
         Returns
         -------
         size, error
-            Both can be broadcast to shape (k, n).
+            Bounds on |k(x_i, .)| and the e(i); both can be broadcast to shape (k, n).
         """
         expression = stacked([self.kernels.expressions[m] for m in alike])
         size, error = _propagated(expression, self._planes, self.examples.vectors)
@@ -172,13 +184,16 @@ class RoundingBounds:
 
     @cached_property
     def _squarings(self) -> np.ndarray:
-        """Number of squarings of an exponential for each kernel: each doubles the error."""
+        """Number of squarings by which each kernel is computed from another one, shape (M,).
+
+        Each squaring of an exponential doubles its relative error.
+        """
         runs = chains(self.kernels.expressions)
         return np.concatenate([np.arange(len(run)) for run in runs])
 
     @cached_property
     def _planes(self) -> dict[int, Plane]:
-        """Bounds of the quantities that kernels share, by the number of their plane."""
+        """Bounds of all planes (quantities that kernels share), by their numbers in `Layout`."""
         layout, found = self.kernels.layout, dict[int, Plane]()
         ends = [*layout.sources.values(), layout.n_planes][1:]
         tables = [self.examples.tables[position] for position in self.examples.sources]
@@ -191,7 +206,7 @@ class RoundingBounds:
         return found
 
     def _on_diagonal(self, first: int, end: int) -> list[Plane]:
-        """Return bounds of planes first to end - 1, from k(x, x) of a sample of the examples."""
+        """Return bounds of planes first to end - 1, from a sample of their values at (x, x)."""
         copies: list[Expression] = [(("copy", plane),) for plane in range(first, end)]
         some = np.unique(np.linspace(0, self.examples.n - 1, SAMPLED).astype(np.int64))
         whole = TrainingSet(Listing(self.kernels.layout, copies), self.examples.take(some))
@@ -207,7 +222,7 @@ class PairRounding(RoundingBounds):
     Parameters
     ----------
     rows : list of ndarrays
-        Positions of the examples of each output.
+        Positions of the examples of each output, such as a pair of classes.
     """
 
     rows: list[np.ndarray] = field(default_factory=list)
@@ -223,7 +238,7 @@ class PairRounding(RoundingBounds):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return bounds on the errors of combined outputs and squared block norms.
 
-        As `RoundingBounds.errors`, for arrays of shape (1, n) with one output after the other.
+        As `RoundingBounds.errors`, for arrays of shape (1, n): one output after the other.
         """
         combined, each = self.of_outputs(theta, alpha[0], accumulated_update[0])
         return combined[None], np.asarray(root_of_squares(each, axis=(0,)))
@@ -231,7 +246,10 @@ class PairRounding(RoundingBounds):
     def of_outputs(
         self, theta: np.ndarray, alpha: np.ndarray, update: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return bounds for the combined outputs, (n,), and the block norms, (outputs, M)."""
+        """Return bounds for the combined outputs, (n,), and squared block norms, (outputs, M).
+
+        `alpha` and `update`, the accumulated update, have shape (n,).
+        """
         weights = np.broadcast_to(theta, self.kernels.n_kernels)
         lengths = [len(rows) for rows in self.rows]
         starts, every = np.append(0, np.cumsum(lengths)[:-1]), np.concatenate(self.rows)
@@ -277,7 +295,7 @@ def _of_outputs(
 
 
 def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Numbers:
-    """Return the bound of a sum of independent errors, over all axes or some."""
+    """Return the root of the sum of squares: the bound for a sum of independent errors."""
     return np.sqrt(np.sum(errors**2, axis=axis))
 
 
@@ -287,7 +305,7 @@ def _sums(values: np.ndarray) -> np.ndarray:
 
 
 def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
-    """Return bounds of a shared quantity of vectors, each of shape (n,)."""
+    """Return bounds, each of shape (n,), of a quantity `kind` of two vectors, such as "dot"."""
     squares, terms = _squared_norms(table)
     growth = (
         1 + min(terms, SURE * np.sqrt(terms))
@@ -307,7 +325,7 @@ def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
 def _nearest(table: Dense | Sparse) -> Numbers:
     """Return the squared distance of each vector to its nearest neighbour, shape (n,).
 
-    0 if the vectors are sparse or too many: a lower bound that needs no search.
+    If the vectors are sparse or too many, return 0: a lower bound that needs no search.
     """
     if isinstance(table, Sparse) or len(table.values) * table.values.size > MOST_DIFFERENCES:
         return 0.0
@@ -324,7 +342,10 @@ def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
 
 
 def _propagated(expression: Expression, planes: dict[int, Plane], vectors: np.ndarray) -> Bounds:
-    """Propagate the bounds of planes through an expression; return those of its value."""
+    """Return bounds of the value of an expression, given those of its planes, by number.
+
+    `vectors` are the numbers of the slots of each example, shape (slots, n).
+    """
     stack: list[Bounds] = []
     with np.errstate(over="ignore", invalid="ignore"):
         for name, *arguments in expression:
@@ -365,7 +386,7 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
 
 
 def _unit(value: Bounds, slot: object) -> Bounds:
-    """Return bounds of the value divided by sqrt(k(x, x) k(y, y))."""
+    """Return bounds of the kernel value divided by sqrt(k(x, x) k(y, y))."""
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
