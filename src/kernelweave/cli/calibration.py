@@ -10,13 +10,16 @@ import numpy as np
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
-METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}  # by the value of --calibrate
+METHODS = {
+    "platt": "sigmoid",
+    "isotonic": "isotonic",
+}  # values of calibrate= by those of --calibrate
 
 
 def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] | None:
     """Return the map from decision values, shape (n,), to probabilities of the second class.
 
-    None if the model has no probabilities, or other than two classes.
+    None if the model has no `predict_proba`, or several decision functions.
     """
     if not hasattr(model, "predict_proba") or len(model.intercept_) != 1:
         return None

@@ -108,7 +108,7 @@ def _shown_once(quiet: bool) -> Callable[..., None]:
 
 
 def with_options(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
-    """Return a decorator that adds several options to a command, in their order."""
+    """Return a decorator that adds options to a command; help lists them in the order given."""
 
     def add(function: Function) -> Function:
         for option in reversed(options):
@@ -156,7 +156,7 @@ region_options = with_options(
 
 
 def out_option(help: str, default: str | None = None) -> Callable[[Function], Function]:
-    """Return the option -o of a command that writes a file or a folder."""
+    """Return the option -o, --out: the file or folder that a command writes."""
     shown = default is not None
     return click.option(
         "-o", "--out", type=click.Path(), default=default, show_default=shown, help=help
@@ -164,7 +164,7 @@ def out_option(help: str, default: str | None = None) -> Callable[[Function], Fu
 
 
 def read_key(path: str | None) -> bytes | None:
-    """Return the key in a file, or None if no file is given."""
+    """Return the signature key that a file contains, or None if `path` is None."""
     if path is None:
         return None
     from ..model.files.archive import check_key, open_regular
@@ -192,14 +192,15 @@ def _json_value(value: object) -> object:
 def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     """Open the output of a command for text.
 
-    None and "-" are standard output. A file appears under its name once it is complete. Names
-    ending in .gz are compressed: genome formats (BED, bedGraph, VCF) as BGZF, others by gzip.
+    A file appears under its name once it is complete. Names ending in .gz are compressed: genome
+    formats (BED, bedGraph, VCF) as BGZF, others by gzip.
 
     Parameters
     ----------
     path : str or None
+        Name of the file. None and "-" are standard output.
     indexed : bool
-        Also write a tabix index; only for BGZF.
+        Whether to write a tabix index, too; only for BGZF.
     """
     tabix_format = _tabix_format(path)
     if indexed and tabix_format is None:
@@ -234,7 +235,7 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
 
 
 def _tabix_format(path: str | None) -> str | None:
-    """Return the tabix format of a name that ends in .bed.gz or the like, else None."""
+    """Return "bed" or "vcf" for the name of a compressed genome file, None for other names."""
     name = (path or "").lower()
     if not name.endswith((".gz", ".bgz")):
         return None

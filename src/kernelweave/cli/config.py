@@ -60,7 +60,7 @@ def save_config(ctx: click.Context, path: str) -> None:
 
 
 def _key(option: click.Parameter) -> str:
-    """Return the key of an option in a TOML file."""
+    """Return the long name of an option without dashes, its key in a TOML file."""
     return max(option.opts, key=len).lstrip("-")
 
 

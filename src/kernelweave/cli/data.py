@@ -39,7 +39,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
 REGIONS = (".bed", ".narrowpeak", ".broadpeak")
 COMPRESSED = (".gz", ".bgz", ".bz2", ".xz")
-BLOCK = 50_000  # examples scored at a time
+BLOCK = 50_000  # examples read and scored at a time
 MOST_LISTED = 10  # columns named in an error
 WARN_UNKNOWN = 0.1  # fraction of letters outside the alphabet above which to warn,
 REFUSE_UNKNOWN = 0.5  # and above which the input is taken for another kind of sequence
@@ -55,6 +55,7 @@ class Data:
     X : frame or Sequences
         n examples.
     names : sequence of n str
+        Row labels of a table, FASTA headers, or names of regions.
     y : ndarray of shape (n,) or None
         Targets.
     groups : ndarray of shape (n,) or None
@@ -77,7 +78,7 @@ class Data:
 class Windows:
     """Options for cutting sequences out of regions: --genome, --around and --width.
 
-    A `background` has no summits, so that its windows lie around the centres of its regions.
+    `background` marks the regions of --negative: without summits, windows lie around their centres.
     """
 
     genome: str | None = None
@@ -87,7 +88,7 @@ class Windows:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Windows:
-        """Return the options of a command.
+        """Return the window options among all options of a command.
 
         Raises
         ------
@@ -100,12 +101,12 @@ class Windows:
         return found
 
     def cut(self, regions: Regions, alphabet: object) -> tuple[Regions, Sequences]:
-        """Return the windows and their sequences.
+        """Return the windows of regions and their sequences.
 
         Raises
         ------
         ValueError
-            If there is no genome, or a region is not in it.
+            If --genome is missing, or the genome does not contain a region.
         """
         if self.genome is None:
             raise ValueError(f"{regions.source}: regions need --genome, a FASTA or 2bit file")
@@ -180,9 +181,21 @@ def read_labelled(
     times: tuple[str, str] | None = None,
     alphabet: str,
 ) -> Data:
-    """Return examples with their targets from a column, or from a field of FASTA headers.
+    """Return the examples of a file with their targets and groups.
 
-    `times`: columns with events and times in place of a target; see `_censored`.
+    Parameters
+    ----------
+    path : str
+        A file, or "-" for standard input.
+    target, groups : str or None
+        Columns of a table, or fields of FASTA headers, with targets and groups.
+    windows : Windows
+    columns : str or None
+        Columns of a table to keep, separated by commas; None for all others.
+    times : (str, str) or None
+        Columns with events and times, in place of `target`; see `_censored`.
+    alphabet : str
+        Name of the alphabet of sequences.
     """
     data = read_examples(path, windows, alphabet=alphabet)
     if isinstance(data.X, Sequences):
@@ -242,7 +255,7 @@ def read_two_classes(
     if positive == negative == STDIN:
         raise ValueError("only one of --positive and --negative can be standard input")
     paths = (positive, negative)
-    some = replace(windows, around=None, width=None)  # FASTA is not cut
+    some = replace(windows, around=None, width=None)  # no windows are cut out of FASTA
     each = (windows, replace(windows, background=True))
     parts = [
         read_examples(path, some if _is_fasta(path) else cut, alphabet=alphabet)
@@ -270,7 +283,7 @@ def _is_fasta(path: str) -> bool:
 
 
 def read_in_blocks(path: str, windows: Windows, *, alphabet: object = "dna") -> Iterator[Data]:
-    """Yield the examples of a file, or of standard input, in blocks."""
+    """Yield the examples of a file, or of standard input, in blocks; regions in a single one."""
     with source_of(path) as source:
         if source.kind == "regions":
             yield _regions(source, windows, alphabet)
@@ -293,9 +306,11 @@ class Source:
     Attributes
     ----------
     file : str or binary stream
+        Path of the file, or standard input.
     name : str
-        Its name in messages.
+        Name of the file in messages.
     kind : {"table", "sequences", "regions"}
+        What the file contains.
     separator : str or None
         Separator of the columns of a table; None for Parquet.
     """
@@ -308,7 +323,7 @@ class Source:
 
 @contextmanager
 def source_of(path: str) -> Iterator[Source]:
-    """Yield the source of a path; "-" is standard input."""
+    """Yield the file at a path, with its kind and separator; "-" is standard input."""
     if path == STDIN:
         with standard_input() as (kind, stream):
             yield Source(stream, "standard input", kind, "\t")
@@ -318,7 +333,7 @@ def source_of(path: str) -> Iterator[Source]:
 
 @contextmanager
 def standard_input() -> Iterator[tuple[str, BinaryIO]]:
-    """Yield the kind of the examples on standard input, and the stream."""
+    """Yield the kind of the examples on standard input (see `Source`), and the stream."""
     with opened(sys.stdin.buffer) as file:
         stream = BufferedReader(file)  # type: ignore[type-var]
         yield _kind_of_text(stream.peek(1)), stream
@@ -334,11 +349,12 @@ def _kind_of_text(start: bytes) -> str:
 
 
 def check_letters(sequences: Sequences, source: str) -> None:
-    """Warn if many letters are outside the alphabet; raise ValueError if most are.
+    """Warn if more than a tenth of the letters are outside the alphabet.
 
     Parameters
     ----------
     sequences : Sequences
+        The letters that are counted.
     source : str
         Name of the file, for messages.
 
@@ -357,7 +373,7 @@ def check_letters(sequences: Sequences, source: str) -> None:
 
 
 def _check_fraction(fraction: float, alphabet: Alphabet, source: str) -> None:
-    """Warn, or raise ValueError, if the fraction of unknown letters is too large."""
+    """Warn if the fraction of unknown letters exceeds a tenth; raise ValueError above a half."""
     if fraction <= WARN_UNKNOWN:
         return
     letters = alphabet.letters.decode("latin-1")
@@ -370,7 +386,10 @@ def _check_fraction(fraction: float, alphabet: Alphabet, source: str) -> None:
 
 
 def check_columns(model: FittedEstimator, X: Frame | Sequences, source: str) -> None:
-    """Warn of, or refuse, columns of string kernels with letters outside the alphabet."""
+    """Check letters as `check_letters`, in those columns of a table that string kernels read.
+
+    The first `CHECKED_ROWS` rows are read.
+    """
     if isinstance(X, Sequences):
         return
     for _, view in model._model.compiled.listing.layout.sources:
@@ -408,7 +427,10 @@ def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
 
 
 def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | None:
-    """Return the groups of sequences: chromosomes of regions, or a field of FASTA headers."""
+    """Return the groups of sequences, shape (n,): chromosomes, or a field of FASTA headers.
+
+    `groups` is the name of the field, or "chrom" for regions; None if there are no groups.
+    """
     if groups is None:
         return None
     if data.chromosomes is not None and groups in ("chrom", "chromosome"):

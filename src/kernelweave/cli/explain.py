@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..inspection import LetterScores, Motif
     from ..inspection.meme import Match
 
-LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
+LONGEST = 6  # letters of the longest k-mers of weighted degree models, if --k is not given
 
 
 @click.command(cls=Command)
@@ -137,7 +137,7 @@ def command(
 def _write_words(
     model: FittedEstimator, folder: Path, k: int | None, top: int, target: object
 ) -> list[str]:
-    """Write tables of k-mers and return the names of the files."""
+    """Write tables of k-mers, and importance by position if there is any; return the file names."""
     from .. import inspection
     from ..inspection.words import positional_words
 
@@ -166,7 +166,7 @@ def _write_words(
 def _write_motifs(
     folder: Path, found: Sequence[Motif], meme: str | None, matches: Sequence[Match] | None
 ) -> list[str]:
-    """Write motifs as a table, logos and a MEME file, and their matches; return the file names."""
+    """Write motifs as a table, as logos and in MEME format, and matches; return the file names."""
     from .. import inspection
 
     rows = [(one.name, one.consensus, f"{one.weight:.4f}", len(one.words)) for one in found]
@@ -206,7 +206,7 @@ def _figure(width: float, height: float) -> Figure | None:
 def _write_letters(
     path: Path, names: Sequence[str], sequences: Iterable[str], scores: LetterScores
 ) -> None:
-    """Write a row for each letter of each sequence."""
+    """Write the contribution of each letter of each sequence, one per row."""
     values = scores.contributions.sum(axis=1)
     rows = (
         (name, position, letter, values[i, position])

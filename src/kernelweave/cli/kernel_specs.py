@@ -77,7 +77,10 @@ def parse_kernel(spec: str) -> Kernel:
 
 
 def _tokens(spec: str) -> list[tuple[str, str]]:
-    """Return (mark, mark) for punctuation, ("word", word), and ("text", text) for quoted text."""
+    """Return the tokens of a specification as pairs (kind, text).
+
+    The kind is "word", "text" for quoted text, or a punctuation mark itself.
+    """
     tokens: list[tuple[str, str]] = []
     at, end = 0, len(spec.rstrip())
     while at < end:
@@ -117,7 +120,7 @@ class _Parser:
         self.depth, self.combined = 0, 0
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the kind of a coming token; "end" after the last."""
+        """Return the kind of the token `ahead` tokens after the next, "end" after the last."""
         at = self.at + ahead
         return self.tokens[at][0] if at < len(self.tokens) else "end"
 
@@ -220,7 +223,7 @@ def several(values: list[object]) -> object:
 
 
 def _made(kernel: type[Kernel], bare: list[object], named: dict[str, object]) -> Kernel:
-    """Return a kernel with positional and named parameters."""
+    """Return a kernel with positional parameters, `bare`, and named ones."""
     places = [field.name for field in fields(kernel) if field.init and not field.kw_only]  # type: ignore[arg-type]
     if len(places) == 1 and len(bare) > 1:
         bare = [tuple(bare)]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 
-# Endings of compressed files that are no models.
+# Endings, before .gz, of compressed files that are not models.
 OTHER_FILES = (".fa", ".fasta", ".fna", ".fq", ".bed", ".narrowpeak", ".csv", ".tsv", ".vcf")
 
 
@@ -24,17 +24,17 @@ def load_model(
     path : str
         The argument MODEL.
     jobs : int or None
-        Number of threads.
+        Number of threads of the estimator; None for one.
     other : str or None
         The second positional argument; if it is a model and `path` is not, the error asks
         whether the two were swapped.
     key : bytes or None
-        The key of the model's signature.
+        Secret key of the model's signature; None: the signature is not checked.
 
     Raises
     ------
     ValueError
-        If the file is not a model.
+        If the file is not a model, or its signature does not match the key.
     """
     from .. import load
 
@@ -59,7 +59,7 @@ def _may_be_model(path: str) -> bool:
 
 
 def class_of(model: FittedEstimator, target: str | None) -> object:
-    """Return the class label that is written as `target`; None for a single decision function.
+    """Return the class label whose text is `target`; None for a single decision function.
 
     Raises
     ------

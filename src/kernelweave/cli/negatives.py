@@ -119,7 +119,10 @@ def _excluded(regions: Regions, path: str | None) -> Regions:
 
 
 def _order(genome: Iterable[str], regions: Regions) -> list[str]:
-    """Return the spelling of chromosomes that regions use, in the order of the genome."""
+    """Return the chromosome names that regions use, in the order of the genome.
+
+    Regions may spell a name differently from the genome, such as 1 for chr1.
+    """
     from ..genome.chromosome_names import match_chromosomes
 
     names = match_chromosomes(regions.chromosomes.tolist(), genome, "negatives")
@@ -144,7 +147,7 @@ def _write_shuffled(
 
 
 def _report(found: Matched, options: dict[str, object]) -> None:
-    """Print how well negatives match."""
+    """Print how well negatives match their regions in GC content and repeats."""
     unmatched = found.without_match.names
     if options["as_json"]:
         found_means = {

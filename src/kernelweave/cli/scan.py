@@ -164,7 +164,7 @@ def _format(out: str | None) -> str:
 
 
 def _counted(blocks: Iterator[Scores], quiet: bool) -> Iterator[Scores]:
-    """Yield blocks and display the number of windows scored."""
+    """Yield the blocks unchanged, and display how many windows they contain so far."""
     from ..optimization.progress import counter
 
     with counter("windows scored", verbose=not quiet) as count:

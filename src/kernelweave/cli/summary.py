@@ -1,4 +1,4 @@
-"""Summary of a model for standard output."""
+"""Summary of a model that `fit` and `info` print."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 MAX_KERNELS = 10  # rows of the table of weights
 MAX_COLUMNS = 100  # columns of wider tables are not ranked
 NAMED_COLUMNS = 5  # number of columns of the ranking that are printed
-EXPLAINED = 50  # examples, and rows of the background, of Shapley values
+EXPLAINED = 50  # number of examples, and of background rows, for Shapley values
 
 
 def describe(model: FittedEstimator) -> dict[str, Any]:
@@ -43,6 +43,8 @@ def describe(model: FittedEstimator) -> dict[str, Any]:
 def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
     """Return the held-out score of default kernels, and the most important columns.
 
+    The result is empty if the estimator has not chosen its kernels itself.
+
     Parameters
     ----------
     model : fitted estimator
@@ -54,7 +56,7 @@ def explain_defaults(model: FittedEstimator, X: Any, y: Any) -> dict[str, Any]:
     dict
         "held_out": the held-out score beside that of a constant model, as a sentence;
         "candidates": name, C and held-out loss of each set of kernels that was tried;
-        "columns": the columns with the largest mean absolute Shapley values. All may be missing.
+        "columns": the columns with the largest mean absolute Shapley values, for small tables.
     """
     from ..inspection import shapley  # takes long to import
 
@@ -129,7 +131,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _chosen(candidates: list[dict[str, Any]]) -> str:
-    """Return which kernels and C were chosen, among how many, and how to choose others."""
+    """Return a text about the chosen kernels and C, and the options that override them."""
     [one] = [one for one in candidates if one["chosen"]]
     count = len(candidates)
     among = f"best of {count} sets of kernels" if count > 1 else "C chosen on the folds"

@@ -13,7 +13,7 @@ from ..model.files.atomic_write import atomic_write
 from .command import text_output
 
 ENDINGS = ".tsv", ".txt", ".tsv.gz", ".txt.gz", ".parquet"
-Columns = Mapping[str, Sequence[object] | np.ndarray]  # of equal length, by name
+Columns = Mapping[str, Sequence[object] | np.ndarray]  # columns of equal length, by name
 
 
 def check_ending(path: str | None, *others: str) -> None:
@@ -34,8 +34,8 @@ def check_ending(path: str | None, *others: str) -> None:
 def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
     """Yield a function that writes rows, passed as columns of equal length by name.
 
-    Text begins with a comment, which Parquet keeps in its metadata. Nothing is written before the
-    first rows, so that an error in the input is the only output.
+    `comment` is the first line of text files, and metadata of Parquet files. Nothing is written
+    before the first rows, so that an error in the input is the only output.
     """
     if path is not None and path.lower().endswith(".parquet"):
         output = _parquet(path, comment)

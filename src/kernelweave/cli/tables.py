@@ -62,7 +62,10 @@ def parquet_blocks(path: str, rows: int) -> Iterator[Frame]:
 
 
 def sequence_columns(frame: Frame, alphabet: Alphabet) -> list[str]:
-    """Return the columns of long strings that consist almost only of letters of the alphabet."""
+    """Return the names of columns with sequences: long strings of letters of the alphabet.
+
+    A tenth of the letters may be others.
+    """
     return [str(name) for name in frame.columns if _contains_sequences(frame[name], alphabet)]
 
 
@@ -83,7 +86,7 @@ def _name(source: object) -> str:
 
 @contextmanager
 def _text_errors(name: str) -> Iterator[None]:
-    """Raise errors of pandas as ValueError that names the file."""
+    """Convert errors of reading a text table into ValueError with the name of the file."""
     errors = pandas().errors
     try:
         yield
@@ -104,7 +107,7 @@ def _parquet_errors(path: str, arrow: Any) -> Iterator[None]:
 
 
 def _refuse_mixed(frame: Frame, source: str) -> None:
-    """Raise ValueError if a column is numeric except for a few texts."""
+    """Raise ValueError if at least 90 % of a column's values, but not all, are numbers."""
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "biufcmM":

@@ -1,4 +1,4 @@
-"""Shared by `fit`, `compare` and `report`: data, estimator, folds and held-out scores."""
+"""Data, estimator, folds and held-out scores of the commands `fit`, `compare` and `report`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
     Raises
     ------
     ValueError
-        If the examples are not regions, a chromosome has none, or none or all are left.
+        If the examples are not regions, no region is on a named chromosome, or all regions are.
     """
     if chromosomes is None:
         return data, None
@@ -146,7 +146,13 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
 
 
 def test_scores(model: FittedEstimator, data: Data) -> dict[str, float]:
-    """Return the scores of a fitted model on test examples, by name."""
+    """Return the scores of a fitted model on test examples, by name.
+
+    Raises
+    ------
+    ValueError
+        If a classifier has test examples of one class only.
+    """
     if hasattr(model, "classes_") and len(np.unique(np.asarray(data.y))) < 2:
         raise ValueError(
             "--test-chrom: the test chromosomes have examples of one class only; name others"
@@ -168,7 +174,10 @@ def scores_of(model: FittedEstimator, X: object, y: object) -> dict[str, float]:
 
 
 def _sequences_only(data: Data, options: Options) -> Data:
-    """Return the sequence columns of a table without --kernel, or all columns if it has none."""
+    """Return only the columns of sequences, or all columns if a table has no sequences.
+
+    This applies without --kernel.
+    """
     frame: Frame = data.X
     found = sequence_columns(frame, as_alphabet(options["alphabet"]))
     others = [str(name) for name in frame.columns if name not in found]
@@ -185,7 +194,7 @@ def _sequences_only(data: Data, options: Options) -> Data:
 
 
 def _hint_at_proteins(data: Data, quiet: bool) -> None:
-    """Point to --alphabet protein if a column looks like protein sequences."""
+    """Suggest --alphabet protein on standard error if a column looks like protein sequences."""
     if (found := sequence_columns(data.X, PROTEIN)) and not quiet:
         click.echo(
             f"{', '.join(found)} may contain protein sequences; with --alphabet protein they are "
@@ -213,7 +222,7 @@ def strata(data: Data) -> np.ndarray | None:
 
 
 def _whole_numbers(data: Data) -> int:
-    """Return the number of distinct integer targets if there are at least three, otherwise 0."""
+    """Return the number of distinct targets if all are integers and it is at least 3, else 0."""
     y = np.asarray(data.y)
     either = np.issubdtype(y.dtype, np.number) and type_of_target(y) == "multiclass"
     return len(np.unique(y)) if either else 0
@@ -238,7 +247,7 @@ def _norm(value: str) -> float:
 
 
 def make_estimator(options: Options, data: Data) -> FittedEstimator:
-    """Return the estimator for the options and the data."""
+    """Return the estimator, not fitted, for the options of a command and its data."""
     names = ("loss", "class_weight", "multi_class", "tol", "max_time")
     chosen = {name: options[name] for name in names} | {"C": options["cost"]}
     chosen["norm"] = None if options["norm"] is None else _norm(options["norm"])
@@ -286,7 +295,7 @@ def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Alphabet) -> list[
 
 
 def _for_column(alphabet: Alphabet, aligned: bool, name: str) -> list[Kernel]:
-    """Return the kernels of a column of sequences."""
+    """Return the default kernels of the column `name`; `aligned`: all lengths are equal."""
     candidates = sequence_candidates(alphabet, aligned=aligned, columns=name)
     first = next(iter(candidates.values()))
     return [*first, *candidates["weighted degree"]] if aligned else first
@@ -295,7 +304,10 @@ def _for_column(alphabet: Alphabet, aligned: bool, name: str) -> list[Kernel]:
 def cross_validated(
     estimator: FittedEstimator, data: Data, options: Options
 ) -> dict[str, dict[str, Any]] | None:
-    """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
+    """Return cross-validated scores by name: mean, standard deviation, and value of each fold.
+
+    None without --cv and --cv-groups.
+    """
     if options["cv"] is None and options["cv_groups"] is None:
         return None
     if data.y is None:

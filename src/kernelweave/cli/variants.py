@@ -111,7 +111,7 @@ def command(
 
 @contextmanager
 def _file_of(vcf: str) -> Iterator[str]:
-    """Yield the path of the input; standard input is copied to a file, since it is read twice."""
+    """Yield the path of a VCF file; standard input is copied to a file, since it is read twice."""
     if vcf != STDIN:
         yield vcf
         return
@@ -123,7 +123,7 @@ def _file_of(vcf: str) -> Iterator[str]:
 
 
 def _columns(found: VariantScores) -> dict[str, Sequence[object] | np.ndarray]:
-    """Return scores as columns by name; positions are 1-based."""
+    """Return variants and their scores as columns by name; positions are 1-based."""
     names = ("chromosome", "position", "name", "reference", "alternative")
     places = zip(*(one._replace(start=one.start + 1) for one in found.variants), strict=True)
     columns: dict[str, Sequence[object] | np.ndarray] = {
