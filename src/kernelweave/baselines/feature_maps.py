@@ -24,13 +24,14 @@ RANK = 1e-10  # smallest eigenvalue that is inverted, relative to the largest
 
 @dataclass(frozen=True)
 class Sampling:
-    """Parameters of random feature maps.
+    """Size and random source of a feature map.
 
     Attributes
     ----------
     count : int
         Largest number of features of a kernel.
     random : RandomState
+        Draws landmarks or frequencies.
     n_jobs : int
         Number of threads.
     """
@@ -44,13 +45,16 @@ class Sampling:
 class Nystroem:
     """Nystroem features k_m(x, landmarks) K_m^(-1/2) of M kernels (Williams and Seeger, 2001).
 
+    K_m is the matrix of kernel k_m on the landmarks.
+
     Attributes
     ----------
     compiled : CompiledKernels
+        The M normalised kernels.
     landmarks : Examples
         s training examples.
     roots : tuple of M arrays of shape (s, rank_m)
-        K_m^(-1/2) for the kernel matrices of the landmarks.
+        K_m^(-1/2), without directions of eigenvalues near 0.
     """
 
     compiled: CompiledKernels
@@ -65,13 +69,13 @@ class Nystroem:
         X: Data,
         sampling: Sampling,
     ) -> Nystroem:
-        """Return the features with landmarks drawn from the training examples.
+        """Return the feature map whose landmarks are drawn from the training examples.
 
         Parameters
         ----------
-        kernels : as in `prepare`
+        kernels : kernel, or list or dict of kernels
         how : str or None
-            The normalisation.
+            Normalisation of the kernels.
         X : n training examples
         sampling : Sampling
         """
@@ -112,11 +116,13 @@ def _inverse_root(square: np.ndarray) -> np.ndarray:
 class Fourier:
     """Random Fourier features of M RBF kernels (Rahimi and Recht, 2007).
 
-    The features are sqrt(2 / D) cos(omega . x + phase) for D random frequencies and phases.
+    The features are sqrt(2 / D) cos(omega . x + phase) for D random frequencies omega and phases;
+    d_m is the number of columns that kernel m reads, after encoding.
 
     Attributes
     ----------
     names : tuple of M strings
+        Names of the kernels.
     columns : tuple of M `Encoded` columns
     frequencies : tuple of M arrays of shape (d_m, D)
     phases : tuple of M arrays of shape (D,)
@@ -129,11 +135,11 @@ class Fourier:
 
     @classmethod
     def of(cls, kernels: Kernels, how: str | None, X: Data, sampling: Sampling) -> Fourier:
-        """Return the features with frequencies drawn from the spectral density of each kernel.
+        """Return the feature map with frequencies drawn from the spectral density of each kernel.
 
         Parameters
         ----------
-        kernels : as in `prepare`; RBF kernels and families
+        kernels : RBF kernel or family, or list or dict of them
         how : {"unit", None}
             The normalisation, which does not change RBF kernels.
         X : n training examples

@@ -4,10 +4,10 @@ Moeller et al. (2018) call this baseline LIBLINEAR+. It solves
 
     min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2,     f(x) = sum_m <w_m, z_m(x)> + b,
 
-where the features z_m satisfy <z_m(x), z_m(y)> ~ k_m(x, y). Apart from this approximation and the
-regularisation of b by LIBLINEAR it is the problem of `MKLClassifier(norm=inf)`. Features are
-centred first, which makes b small and the problem better conditioned. Memory is
-O(n M n_components).
+for a loss V. The features z_m satisfy <z_m(x), z_m(y)> ~ k_m(x, y) for each of M kernels. Apart
+from this approximation and the regularisation of b by LIBLINEAR it is the problem of
+`MKLClassifier(norm=inf)`. Features are centred first, which makes b small and the problem better
+conditioned. Memory is O(n M n_components).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
     Attributes
     ----------
     weights_ : array of shape (M,), or (classes, M)
-        Norms ||w_m|| of the part of each kernel, scaled to sum to 1.
+        Norm of the coefficients of the features of each kernel, scaled to sum to 1.
     kernel_names_ : tuple of M strings
     coef_ : array of shape (1, features), or (classes, features)
         Coefficients of the concatenated features.

@@ -30,7 +30,7 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
     pseudocount : float > 0
         Added to the count of each letter in each context.
     alphabet : {"dna", "rna", "protein"} or a string of letters
-        Other letters, and letters preceded by them, are ignored.
+        Other letters are ignored, as are letters with another one among the `order` before them.
 
     Attributes
     ----------
@@ -156,7 +156,11 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         return np.frombuffer(b"".join(packed), dtype=np.uint8).reshape(len(packed), -1)
 
     def _contexts(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return a mask of the letters that count, and the code of their contexts, (n, length)."""
+        """Return, for each letter, whether it counts, and the number of its context, (n, length).
+
+        The context is the `order` letters before it. A letter counts if it and its context are in
+        the alphabet.
+        """
         letters = len(as_alphabet(self.alphabet).letters)
         known = codes != UNKNOWN
         counted, contexts = known.copy(), np.zeros(codes.shape, dtype=np.int64)
@@ -169,7 +173,10 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
     def _log_probabilities(
         self, codes: np.ndarray, contexts: np.ndarray, counted: np.ndarray, weights: np.ndarray
     ) -> np.ndarray:
-        """Return log P(letter | position, context), shape (length, contexts, letters)."""
+        """Return log P(letter | position, context), shape (length, contexts, letters).
+
+        `counted` is a mask of the letters that count, `weights`, shape (n,), those of sequences.
+        """
         letters = len(as_alphabet(self.alphabet).letters)
         counts = np.full((self.length_, letters**self.order, letters), float(self.pseudocount))
         rows, positions = np.nonzero(counted)

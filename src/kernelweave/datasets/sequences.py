@@ -37,11 +37,12 @@ _TRACT = np.array(  # probabilities of A, C, G, T from 14 letters before the AG 
      [1., 0., 0., 0.], [0., 0., 1., 0.],
      [.36, .16, .33, .15], [.28, .19, .19, .34], [.29, .21, .21, .29], [.29, .22, .22, .27]]
 )  # fmt: skip
+# Probabilities of A, C, G, T by position in the codon.
 _EXON = np.array([[0.30, 0.21, 0.30, 0.19], [0.31, 0.22, 0.18, 0.29], [0.23, 0.26, 0.24, 0.27]])
 _DECOY = 0.06  # probability that a negative has the tract, or the exon, of a true site
 _MOTIFS = (("GATTACA", 10), ("AGTAGTG", 30))
 _WITHOUT_A = np.array([0.0, 0.5, 0.25, 0.25])  # probabilities of A, C, G, T
-_REGION = np.arange(49, 68)  # positions of the three A's
+_REGION = np.arange(49, 68)  # where make_shifted_motif places the three A's
 
 
 def _takes_seed(generator: Generator) -> Generator:
@@ -162,8 +163,8 @@ def make_shifted_motif(
     """Return sequences of C, G and T with three A's, which are consecutive in positives.
 
     This is the second toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3). C is twice
-    as frequent as G and T. Positives have AAA at a random position from 49 to 67. Negatives have
-    three A's at random positions of this region, which may be consecutive by chance.
+    as frequent as G and T. Positives have AAA at a random place within positions 49 to 67.
+    Negatives have three A's at random positions of this region, which may be consecutive by chance.
 
     Parameters
     ----------
@@ -284,7 +285,10 @@ def _plant(
     starts: np.ndarray,
     replaced: int,
 ) -> None:
-    """Write a motif into the chosen rows, with some of its letters replaced at random."""
+    """Write a motif into the `chosen` rows of `codes`, at `starts`.
+
+    In each row, `replaced` of its letters are drawn at random.
+    """
     rows = np.flatnonzero(chosen)
     letters = np.tile(["ACGT".index(letter) for letter in motif], (len(rows), 1))
     at_random = np.argsort(rng.random(letters.shape), axis=1) < replaced

@@ -76,9 +76,9 @@ def make_sines(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a regression problem with sine waves (Sonnenburg et al., 2006, figures 3 and 4).
 
-    The target is sum_k sin(frequencies_k x) + slope x. Figure 3 uses one frequency. Figure 4 uses
-    ``frequencies=(a, b)`` and a slope, and increases a. Higher frequencies require RBF kernels with
-    larger gamma, and the slope one with a very small gamma.
+    The target is sum_k sin(frequencies[k] x) + slope x, plus noise. Figure 3 uses one
+    frequency. Figure 4 uses ``frequencies=(a, b)`` and a slope, and increases a. Higher frequencies
+    require RBF kernels with larger gamma, and the slope one with a very small gamma.
 
     Parameters
     ----------

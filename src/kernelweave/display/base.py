@@ -32,6 +32,7 @@ class Display(ABC):
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Axes to draw on; None for a new figure.
 
         Returns
         -------
@@ -51,4 +52,4 @@ class Display(ABC):
 
     @abstractmethod
     def _draw(self, ax: Axes) -> None:
-        """Draw on axes, which are `ax_`, too."""
+        """Draw on `ax`; `ax_` and `figure_` are set already."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
     from ..kernels import Kernel
 
-MOST_NAMES = 40  # kernels up to which figures grow; with more, only every k-th name is shown
+MOST_NAMES = 40  # number of kernels above which figures do not grow and names are left out
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
 
@@ -32,11 +32,12 @@ class WeightsDisplay(Display):
     Parameters
     ----------
     weights : array of shape (M,) or (classes, M)
+        Weights or shares of M kernels, for all classes or for each.
     kernel_names : sequence of M strings
     classes : sequence, optional
-        Names of the rows.
+        Names of the classes.
     label : str
-        Label of the values.
+        Name of the values, such as "weight".
 
     Attributes
     ----------
@@ -144,15 +145,15 @@ class ConvergenceDisplay(Display):
     classes : sequence, optional
         Names of the lines.
     xlabel : str
-        Label of the horizontal axis. Models from files do not contain times: `from_estimator` draws
-        the gap over the number of the entry of `history_`.
+        Label of the horizontal axis. A model from a file has no times; `from_estimator` then draws
+        the gap over the position in `history_`.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     lines_ : list of Line2D
-    tol_line_ : Line2D, where a tolerance was given
+    tol_line_ : Line2D, only if `tol` is given
 
     Examples
     --------
@@ -252,7 +253,7 @@ class AlignmentDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     image_ : AxesImage of shape (M, M)
-    texts_ : list of Text, M * M numbers; empty where there is no room for them
+    texts_ : list of Text, M * M numbers; empty for many kernels
 
     Examples
     --------
@@ -279,6 +280,7 @@ class AlignmentDisplay(Display):
         ----------
         kernels : kernel or list of kernels
         X : n examples
+            Examples on which the kernel matrices are computed.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
 
@@ -330,7 +332,7 @@ class ComparisonDisplay(Display):
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     fold_lines_ : list of Line2D, one per fold
-    means_ : Line2D
+    means_ : Line2D, the mean score of each model
 
     Examples
     --------
@@ -373,8 +375,8 @@ class ComparisonDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            `MKLClassifier`, `MKLRegressor` or a pipeline that ends with one of them.
+        estimator : estimator to clone and fit
+            `MKLClassifier`, `MKLRegressor`, `MKLSurvival` or a pipeline that ends with one of them.
         X : n examples
         y : array-like of shape (n,)
             Targets.

@@ -28,6 +28,7 @@ class LogoDisplay(Display):
     Parameters
     ----------
     heights : array of shape (letters, positions)
+        Weight of each letter at each position.
     letters : str
         The alphabet, in the order of the rows.
     positions : array of shape (positions,)
@@ -78,6 +79,7 @@ class LogoDisplay(Display):
         positions : (start, stop), optional
             Positions to draw; all by default.
         ax : Axes, optional
+            Axes to draw on; None for a new figure.
         **parameters
             Passed to `inspection.poim`.
 
@@ -108,6 +110,7 @@ class LogoDisplay(Display):
         target : label, optional
             Class whose decision function is read, for models of three or more classes.
         ax : Axes, optional
+            Axes to draw on; None for a new figure.
 
         Returns
         -------
@@ -125,6 +128,7 @@ class LogoDisplay(Display):
         ----------
         motif : Motif
         ax : Axes, optional
+            Axes to draw on; None for a new figure.
 
         Returns
         -------
@@ -151,7 +155,10 @@ class LogoDisplay(Display):
         open_sides(ax)
 
     def _stacked(self, column: np.ndarray) -> list[tuple[str, float, float]]:
-        """Return letter, bottom and height; the largest letters are farthest from the axis."""
+        """Return letter, bottom and height of each letter at one position, smallest first.
+
+        The largest letters are farthest from the axis.
+        """
         drawn, above, below = [], 0.0, 0.0
         for row in np.argsort(np.abs(column), kind="stable"):
             height = float(column[row])
@@ -165,7 +172,7 @@ class LogoDisplay(Display):
 
 
 def _patch(letter: str, position: float, bottom: float, height: float) -> PathPatch:
-    """Return a letter scaled to a width of 0.9 and to a height."""
+    """Return a letter with centre `position`, width 0.9 and the given bottom and height."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch
     from matplotlib.textpath import TextPath

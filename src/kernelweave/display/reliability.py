@@ -44,6 +44,7 @@ class ReliabilityDisplay(Display):
     line_ : Line2D through the bins
     intervals_ : LineCollection, one line for each bin
     predicted_, observed_ : arrays of shape (bins,)
+        Mean predicted probability, and observed frequency of the class, in each bin.
     brier_ : float
         Mean squared difference between probability and outcome.
     calibration_error_ : float
@@ -102,9 +103,9 @@ class ReliabilityDisplay(Display):
         y : array-like of shape (n,)
             Their labels.
         target : label, optional
-            The class; the last of two by default.
+            The class that is drawn; by default the second of two.
         n_bins : int
-            As for the class.
+            Number of bins at most.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         """
@@ -150,7 +151,10 @@ class ReliabilityDisplay(Display):
 
 
 def wilson_interval(rates: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return 95 % intervals of binomial rates over counts, each of shape (k,)."""
+    """Return lower and upper ends of 95 % intervals of k observed rates, each of shape (k,).
+
+    `counts` are the numbers of examples from which the rates were computed.
+    """
     z2 = NORMAL_QUANTILE**2
     centre = (rates + z2 / (2 * counts)) / (1 + z2 / counts)
     spread = np.sqrt(rates * (1 - rates) / counts + z2 / (4 * counts**2))

@@ -32,9 +32,9 @@ class PositionWeightsDisplay(Display):
     Parameters
     ----------
     weights : array of shape (lengths, positions)
-        NaN for places without a kernel.
+        Weight of the kernel of each match length and position; NaN if there is none.
     labels : sequence of strings
-        Names of the rows.
+        Labels of the rows, which are match lengths.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class ImportanceDisplay(Display):
     Parameters
     ----------
     S : array of shape (max_k, length)
-        Row k - 1 is for k-mers; see `inspection.Importance`.
+        Row k - 1 has the largest weight of any k-mer that starts at each position.
     label : str
         Label of the colour bar.
 
@@ -160,11 +160,11 @@ class KmerDisplay(Display):
     Parameters
     ----------
     W : array of shape (k-mers, positions)
-        Weights; see `inspection.KmerWeights`.
+        Weight of each k-mer at each position.
     kmers : sequence of strings
         The k-mers of the rows.
     positions : array of shape (positions,)
-        Start of the k-mers in each column.
+        Positions in the sequence where the k-mers of each column start.
 
     Attributes
     ----------
@@ -208,8 +208,7 @@ class KmerDisplay(Display):
         corrected : bool
             Whether to draw positional oligomer importance (`inspection.poim`).
         most : int
-            Largest number of rows; of more k-mers those with the largest absolute weights are
-            drawn.
+            Maximum number of k-mers drawn: those with the largest absolute weights.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.kmer_weights`.
@@ -241,10 +240,10 @@ def _map_width(positions: int) -> float:
 
 
 def weights_by_position(estimator: FittedEstimator, target: object) -> tuple[np.ndarray, list[str]]:
-    """Return the weights of a family of weighted degree kernels, and labels of the lengths.
+    """Return the weights of a family of weighted degree kernels, and labels of match lengths.
 
-    The weights have shape (lengths, positions), with NaN where the family has no kernel. They are
-    those of the decision function of `target`, a class or output.
+    The weights have shape (lengths, positions), with NaN where the family has no kernel. `target`
+    is the class or output whose kernel weights are returned.
     """
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()

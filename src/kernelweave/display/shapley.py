@@ -74,15 +74,13 @@ class BeeswarmDisplay(Display):
         Parameters
         ----------
         estimator : fitted estimator
-            As for `inspection.shapley`.
-        X : n examples
-            As for `inspection.shapley`.
-        background : n examples, optional
-            As for `inspection.shapley`.
+        X : n examples to explain
+        background : rows like those of X, optional
+            Columns outside a coalition take their values from these rows.
         output : label or int, optional
             The decision function to draw, if there are several.
         most : int
-            As for the class.
+            Number of players drawn; the others are summed up.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.shapley`.
@@ -119,7 +117,10 @@ class BeeswarmDisplay(Display):
             self._add_colour_bar(ax)
 
     def _rows(self) -> list[tuple[str, np.ndarray, np.ndarray | None]]:
-        """Return name, values and numbers (None if there are none) of each row."""
+        """Return name, Shapley values and column values of each row.
+
+        Column values are None if they are not numbers.
+        """
         found = self.values
         order = np.argsort(-np.abs(found.values).mean(axis=0), kind="stable")
         shown, rest = order[: self.most], order[self.most :]
@@ -198,13 +199,13 @@ class WaterfallDisplay(Display):
         Parameters
         ----------
         estimator : fitted estimator
-            As for `inspection.shapley`.
-        X : n examples
-            As for `inspection.shapley`.
-        background : n examples, optional
-            As for `inspection.shapley`.
-        example, most : int
-            As for the class.
+        X : n examples to explain
+        background : rows like those of X, optional
+            Columns outside a coalition take their values from these rows.
+        example : int
+            Position of the example that is drawn.
+        most : int
+            Number of players drawn; the others are summed up.
         output : label or int, optional
             The decision function to draw, if there are several.
         ax : matplotlib Axes, optional
@@ -319,7 +320,7 @@ def _numbers(data: np.ndarray | None, player: int) -> np.ndarray | None:
 
 
 def _ranks(numbers: np.ndarray) -> np.ndarray:
-    """Return the rank of each number among those known, from 0 to 1, shape (n,)."""
+    """Return the rank of each number among those that are not NaN, from 0 to 1, shape (n,)."""
     known = np.sort(numbers[~np.isnan(numbers)])
     low = np.searchsorted(known, numbers, side="left")
     high = np.searchsorted(known, numbers, side="right") - 1
@@ -327,7 +328,10 @@ def _ranks(numbers: np.ndarray) -> np.ndarray:
 
 
 def _stacked(values: np.ndarray, width: float) -> np.ndarray:
-    """Return offsets that keep points of about equal value apart, shape (n,)."""
+    """Return vertical offsets that separate points in the same bin of values, shape (n,).
+
+    `width` is the width of the bins.
+    """
     bins = np.round(values / width).astype(int)
     offsets = np.zeros(len(values))
     counts = np.unique(bins, return_counts=True)[1]

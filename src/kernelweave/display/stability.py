@@ -31,7 +31,8 @@ class StabilityDisplay(Display):
         Quantiles at the ends of each line.
     level : float
         Weights with a p-value of at most `level` are drawn as filled points.
-    correction : correction for multiple tests, as in `BootstrapWeights.p_values`
+    correction : str or None
+        Correction for multiple tests, as in `BootstrapWeights.p_values`.
 
     Attributes
     ----------
@@ -84,14 +85,12 @@ class StabilityDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            As for `inspection.bootstrap_weights`.
-        X : n examples
-            As for `inspection.bootstrap_weights`.
-        y : array-like of shape (n,)
-            As for `inspection.bootstrap_weights`.
+        estimator : estimator with `weights_`
+            It is cloned for each fit.
+        X : training examples
+        y : array-like, one target for each example
         n : int
-            As for `inspection.bootstrap_weights`.
+            Number of bootstrap samples.
         ax : matplotlib Axes, optional
             Axes to draw on; None for a new figure.
         **parameters : passed to `inspection.bootstrap_weights`.

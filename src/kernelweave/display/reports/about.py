@@ -15,7 +15,7 @@ MOST_NAMES = 30  # largest number of columns or classes that are listed by name
 
 
 def about(X: Sized, y: np.ndarray | None, groups: object) -> Section:
-    """Return the numbers of examples, columns, targets and groups."""
+    """Return a table of the numbers of examples, columns, targets and groups."""
     rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
     if y is not None:
         rows += _targets(np.asarray(y))

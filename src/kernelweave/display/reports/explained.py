@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...estimators.fitted import FittedEstimator
 
 MOST_EXPLAINED = 100  # examples whose Shapley values are computed
-BACKGROUND = 30  # rows of the background
+BACKGROUND = 30  # maximum number of background rows
 LEVELS = (0.8, 0.9, 0.95)  # of prediction sets and intervals
 
 
@@ -55,7 +55,7 @@ def coverage(model: FittedEstimator, X: Data, y: np.ndarray, folds: Folds) -> Se
 
     Parameters
     ----------
-    model : its parameters are used; it is fitted anew on each fold.
+    model : fitted estimator; a clone of it is fitted on each fold.
     X, y : examples and their targets.
     folds : positions of the training and test examples of each fold.
     """

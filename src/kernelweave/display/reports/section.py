@@ -46,7 +46,7 @@ class Section:
     text : introductory text.
     rows : a table whose first row is the header; may be empty.
     figures : the figures.
-    data : further numbers for other programs, as JSON values.
+    data : further numbers, embedded in the page for other programs, as JSON values.
     """
 
     title: str
@@ -66,7 +66,7 @@ class Section:
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Section:
-        """Return the section of a result of `as_json`."""
+        """Return the section from the JSON values that `as_json` returned."""
         figures = [Figure(**{**one, "size": tuple(one["size"])}) for one in found["figures"]]
         return cls(**{**found, "figures": figures})
 

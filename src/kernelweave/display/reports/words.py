@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 TITLE = "Motifs and k-mers"
 LONGEST = 6  # letters of the longest k-mers in the importance map and the table
 SHORT = 3  # letters of the k-mers in the map by position
-MAX_CLASSES = 5  # classes with a section
+MAX_CLASSES = 5  # maximum number of classes that have a section
 MAX_WORDS = 20  # rows of the table
 MAX_ROWS = 40  # rows of the map by position
 MAX_MOTIFS = 5  # logos of motifs
-MIN_SHARE = 0.02  # share of the weight of a motif with a logo
-LOGO = 60  # positions of the logo, around the heaviest ones
+MIN_SHARE = 0.02  # motifs with a smaller share of the weight have no logo
+LOGO = 60  # maximum number of positions of the logo; they contain the heaviest ones
 NEARLY = 0.95  # fraction of the largest sum of weights that a window of the logo has at least
 
 
@@ -151,7 +151,7 @@ def _counted(model: FittedEstimator, target: object, title: str) -> Section | No
 
 
 def _motifs(model: FittedEstimator, target: object) -> list[Figure]:
-    """Return a logo for each motif."""
+    """Return a logo for each motif of the model whose share is at least `MIN_SHARE`."""
     of = "" if target is None else f", class {target}"
     figures = []
     for motif in motifs(model, MAX_MOTIFS, target=target):
