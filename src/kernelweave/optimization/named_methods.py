@@ -19,7 +19,7 @@ from .wrapper import ACCURATE, COMPLETE, Accuracy
 
 @dataclass(frozen=True)
 class Trained(Method):
-    """A method of the general training loop.
+    """A method that alternates between inner solutions and weight steps, or has fixed weights.
 
     Attributes
     ----------

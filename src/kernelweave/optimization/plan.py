@@ -319,7 +319,7 @@ class Case:
 
     @property
     def product_kind(self) -> str:
-        """How a risk that compares examples multiplies by the kernel matrix.
+        """How products with the kernel matrix are computed if the risk compares examples.
 
         "engine": by the engine; "matrix": by a cached matrix; "sample": by a Nyström
         approximation.

@@ -76,7 +76,7 @@ def progress_bar(title: str, total: int, verbose: int) -> Iterator[Callable[[], 
 
 @contextmanager
 def counter(title: str, *, verbose: bool) -> Iterator[Callable[[int], None]]:
-    """Yield a function that adds to a displayed count, with its rate per second."""
+    """Yield a function that adds to a count; the count and its rate per second are displayed."""
     if not verbose:
         yield lambda more: None
         return

@@ -86,7 +86,7 @@ class StoppingRule:
         )
 
     def _noisy(self, last: Progress, engine: Engine) -> bool:
-        """Return whether most of the gap of the last model may be rounding."""
+        """Return whether much of the gap of the last model may be a rounding error."""
         moved = gap_rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
         return bool(self.tuning.noise * last.gap <= moved)
 

@@ -115,7 +115,7 @@ def newton_step(
 
 
 def balance(alpha: np.ndarray, bounds: np.ndarray, totals: np.ndarray) -> None:
-    """Restore the sums of each class, shape (K,), which differ by rounding, in alpha, (K, q).
+    """Correct alpha, (K, q), in place by rounding errors, so that class k has the sum totals[k].
 
     Each class but the last exchanges the difference with the last, at the example with most room.
     """

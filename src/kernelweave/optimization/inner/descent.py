@@ -157,7 +157,7 @@ class Descent:
         return conjugate if descends else move
 
     def rounded_length(self, best: float) -> float:
-        """Return the length of a move, from the length `best` of the line search."""
+        """Return the length to use, given that of the line search; subclasses may round it."""
         return best
 
     def unclipped_step(self) -> bool:
@@ -198,7 +198,7 @@ class Descent:
         return products, combined + self.problem.term.curv * move
 
     def update_engine(self, alpha: np.ndarray, length: float, products: np.ndarray) -> None:
-        """Set the engine's alpha, shape (n,), after `length` times a move with known products."""
+        """Move the engine to alpha, shape (n,); add `length` times `products` to its outputs."""
         if products.ndim == 2:
             outputs = (
                 kernel_blocks(self.engine).outputs(np.flatnonzero(self.weights)) + length * products

@@ -48,7 +48,7 @@ def kernel_product(products: str, engine: Engine, weights: np.ndarray) -> Produc
 
 
 def _repeated(product: Product, times: int) -> Product:
-    """Return the product with a block-diagonal matrix of equal blocks."""
+    """Return the product with a block-diagonal matrix: `times` copies of one matrix."""
 
     def multiplied(v: np.ndarray) -> np.ndarray:
         # Shape (times, n, k) of several vectors becomes (n, times k).

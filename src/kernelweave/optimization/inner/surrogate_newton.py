@@ -77,7 +77,7 @@ class _SurrogateNewton:
         self._surrogate: Product | None = None
 
     def run_steps(self) -> Certificate:
-        """Take steps until the run is finished or no step brings progress.
+        """Take steps until the run is finished or no step decreases the primal value.
 
         The engine ends at the last alpha, whose certificate is returned.
         """
@@ -106,7 +106,7 @@ class _SurrogateNewton:
         return certificate
 
     def _too_early(self, point: Point, last: Certificate, steps: int) -> bool:
-        """Return whether the predicted gap is too large for a certificate to end the run."""
+        """Return whether not to certify yet: the predicted gap is far above the tolerance."""
         budget = self.run.budget
         if budget.out_of_time or steps == budget.iterations_left:
             return False
@@ -134,7 +134,7 @@ class _SurrogateNewton:
 
     @property
     def surrogate(self) -> Product:
-        """The approximate kernel matrix; it is made when it is first needed."""
+        """Product with the approximate kernel matrix, which is computed when first needed."""
         if self._surrogate is None:
             self._surrogate = kernel_product("sample", self.engine, self.weights)
         return self._surrogate
@@ -149,7 +149,7 @@ class _SurrogateNewton:
         return found if found.value < point.value else point
 
     def _step(self, point: Point) -> Point | None:
-        """Return a better point in the space of all directions; None if there is none."""
+        """Add a direction; return a better point in the span of all, or None if there is none."""
         product = self.surrogate(point.alpha - point.beta)
         enough = self.tuning.gap_factor * self._predicted(point)
         stop = CGStop(enough, self.tuning.moves)

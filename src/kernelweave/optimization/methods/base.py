@@ -91,7 +91,7 @@ class Method(ABC):
         return loss.kind != "survival"
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether M kernels on n examples should be streamed instead of cached.
+        """Return whether M kernels on n examples are evaluated in blocks instead of cached.
 
         Parameters
         ----------

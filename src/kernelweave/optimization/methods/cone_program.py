@@ -40,7 +40,7 @@ class Solution(Protocol):
 
 
 class ConeProgram:
-    """min 1/2 x'Px + q'x over x with b - A x in a product of cones.
+    """The cone program: minimise 1/2 x'Px + q'x over x, with b - A x in a product of cones.
 
     Variables and rows are appended one group at a time.
 

@@ -388,7 +388,7 @@ class MWURounds:
 
 @dataclass(frozen=True)
 class SiftedMWU:
-    """Multiplicative weight updates on a growing set of kernels.
+    """Multiplicative weight updates on a growing set of kernels (`sifting`).
 
     The game on a larger set begins with the alpha of the last one.
 

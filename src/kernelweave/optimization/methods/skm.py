@@ -119,6 +119,8 @@ class SKM(Method):
     def streams(self, M: int, n: int) -> bool:
         """Return whether the matrices of M kernels on n examples need too much memory.
 
+        It is False if `a` is passed or if kernels are few: then all kernels are used at once.
+
         Parameters
         ----------
         M : int

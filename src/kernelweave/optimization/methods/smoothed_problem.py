@@ -218,7 +218,7 @@ class SmoothedProblem:
         return float(cost + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
 
     def _advance(self, gap: float) -> None:
-        """Continue after a smoothed problem is solved.
+        """Change kappa, the centre and the set of kernels after a smoothed problem is solved.
 
         Kernels of weight 0 in two successive solutions are left out. A kernel that would get a
         positive weight is readmitted and stays in the problem.

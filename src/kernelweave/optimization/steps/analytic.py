@@ -103,7 +103,10 @@ class AnalyticSteps:
         return far / self.norm.value(far)
 
     def _change(self, step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
-        """Return the change of the over-relaxation factor, from the angle between two steps."""
+        """Return the ratio of the next over-relaxation factor to the present one.
+
+        It depends on the angle between two steps, in the inner product with weights theta.
+        """
         product = float((theta * step) @ last)
         sizes = float(np.sqrt(((theta * step) @ step) * ((theta * last) @ last)))
         if product < 0:

@@ -108,7 +108,7 @@ class ReducedGradientSteps:
         return np.asarray(share / costs)
 
     def _trial(self, share: np.ndarray, gradient: np.ndarray, largest: int) -> float:
-        """Return the first length of the line search, of Barzilai and Borwein (1988)."""
+        """Return the length at which the line search starts, by Barzilai and Borwein (1988)."""
         last, self.last = self.last, (share, gradient)
         if last is None:
             return np.inf

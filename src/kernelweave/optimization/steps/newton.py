@@ -77,7 +77,7 @@ SLIGHT = 1e-3  # kernels whose s_m changes by less than this fraction use the qu
 
 @dataclass(frozen=True)
 class Newton(WeightStep):
-    """Newton steps in the weights.
+    """Newton steps in the weights; a component of a `Plan`.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class NewtonSteps:
         return theta
 
     def _secant(self, iterate: Iterate) -> float:
-        """Return the factor of the Hessian: the observed over the predicted gradient change."""
+        """Return the factor that rescales the Hessian: observed over predicted gradient change."""
         if self.last is None:
             return 1.0
         theta, s, predicted = self.last
