@@ -1,4 +1,4 @@
-"""Regions of a genome: BED and narrowPeak files, and the sequences of regions."""
+"""Regions of a genome: read them from BED and narrowPeak files, and cut out their sequences."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..sequences import Sequences, as_sequences
 from ..sequences.files import named_errors, opened
 from .chromosome_names import absent_chromosomes, match_chromosomes
 
-HEADERS = ("#", "track", "browser")  # first words of lines without a region
+HEADERS = ("#", "track", "browser")  # beginnings of lines that contain no region
 NARROW_PEAK_COLUMNS = 10  # BED6+4; the last column is the summit, relative to the start
 POINTS = ("summit", "centre")
-BYTES_OF_LETTER = 2  # while regions are cut out: as text, and packed
-MANY_LETTERS = 1 << 24  # number of letters below which free memory is not checked
+BYTES_OF_LETTER = 2  # memory per letter while regions are cut out: text, and packed sequences
+MANY_LETTERS = 1 << 24  # free memory is checked above this number of letters
 
 
 class Region(NamedTuple):
@@ -28,10 +28,13 @@ class Region(NamedTuple):
     Attributes
     ----------
     chromosome : str
+        Name of the chromosome.
     start, stop : int
+        First position, and the position after the last.
     name : str
-        Empty if the file has none.
+        Name of the region; empty if the file has none.
     strand : {"+", "-", "."}
+        "." if the strand is unknown.
     summit : int or None
         Position of the summit on the chromosome (narrowPeak files).
 
@@ -57,6 +60,7 @@ class Regions:
     Attributes
     ----------
     items : list of Region
+        The regions.
     source : str
         Name of the file, for error messages.
 
@@ -98,7 +102,7 @@ class Regions:
         Parameters
         ----------
         chromosomes : sequence of str
-            Names of chromosomes in their order.
+            Names of chromosomes in the order to sort by; others come last.
 
         Returns
         -------
@@ -152,12 +156,12 @@ def read_bed(path: str | os.PathLike[str] | BinaryIO) -> Regions:
 
 
 def as_regions(regions: Regions | str | os.PathLike[str] | BinaryIO) -> Regions:
-    """Return regions as they are, or read them from a file."""
+    """Return `Regions` unchanged, or read them from a BED or narrowPeak file."""
     return regions if isinstance(regions, Regions) else read_bed(regions)
 
 
 def is_bed_line(line: bytes) -> bool:
-    """Return whether a line of text is a region."""
+    """Return whether a line of text is a region in BED format."""
     text = line.decode("utf-8", "replace").rstrip("\r\n")
     try:
         _region(text.split("\t"))
@@ -209,7 +213,7 @@ def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) 
     regions : Regions
         n regions.
     around : {"summit", "centre"}
-        The point at offset ``width // 2`` of each window.
+        The point of a region that has the offset ``width // 2`` in its window.
     width : int
         Number of bases of each window.
     sizes : mapping from str to int
@@ -273,6 +277,7 @@ def check_regions(regions: Regions, sizes: Mapping[str, int]) -> dict[str, str]:
     Parameters
     ----------
     regions : Regions
+        The regions to check.
     sizes : mapping from str to int
         Length of each chromosome of the genome.
 
@@ -305,7 +310,7 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     Parameters
     ----------
     regions : Regions
-        n regions. Chromosome names may differ from the genome's by the prefix ``chr``.
+        n regions. Their chromosome names may differ from those of the genome by the prefix ``chr``.
     genome : Sequences
         Chromosomes with their names, as `read_sequences` returns them. A name ends at the first
         blank.
@@ -318,9 +323,8 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     Raises
     ------
     ValueError
-        If a region is not in the genome; the message names it and both sets of chromosomes. Or if
-        the sequences would exceed the free memory: regions may overlap, so that a short file can
-        describe any number of letters.
+        If a region is not in the genome. Also if the sequences would exceed the free memory:
+        regions may overlap, so that a short file can describe any number of letters.
 
     Examples
     --------
@@ -353,7 +357,7 @@ def _check_memory(regions: Regions) -> None:
 
 
 def chromosome_names(genome: Sequences) -> list[str]:
-    """Return the first word of each header; "" for headers without one."""
+    """Return the first word of each header of a genome; "" for empty headers."""
     return [name.split()[0] if name.split() else "" for name in genome.names or []]
 
 

@@ -33,6 +33,7 @@ class Scores:
     Attributes
     ----------
     chromosome : str
+        Name of the chromosome.
     strand : {"+", "-", "."}
         "." if the score is the same on both strands.
     starts : ndarray of shape (k,)
@@ -40,7 +41,7 @@ class Scores:
     length : int
         Number of letters of a window.
     scores : ndarray of shape (k,)
-        Decision values of the windows read along the strand; predictions of regressors.
+        Decision values of the windows, read along the strand; predictions for regressors.
     step : int
         Distance between the starts of windows in the scan; 1 if `scan` was passed an `anchor`.
 
@@ -62,11 +63,12 @@ class Scores:
     step: int = 1
 
     def chosen(self, keep: np.ndarray) -> Scores:
-        """Return the windows where a boolean mask, shape (k,), is True.
+        """Return some of the windows and their scores.
 
         Parameters
         ----------
         keep : bool ndarray of shape (k,)
+            Mask of the windows to return.
 
         Returns
         -------
@@ -80,6 +82,7 @@ class Scores:
         Parameters
         ----------
         threshold : float
+            Scores equal to it are not returned.
 
         Returns
         -------
@@ -100,10 +103,10 @@ def scan(
     chromosomes: Sequence[str] | None = None,
     target: object = None,
 ) -> Iterator[Scores]:
-    r"""Score the windows of a genome, block by block.
+    r"""Score the windows of a genome, in blocks of consecutive windows.
 
     Windows with letters outside the alphabet, such as N, are skipped. Blocks are in increasing
-    order of position; each stretch of a chromosome gives one block per strand.
+    order of position. If both strands are scored, each stretch has one block per strand.
 
     Parameters
     ----------
@@ -117,10 +120,10 @@ def scan(
     step : int
         Distance between the starts of windows.
     anchor : str, optional
-        Letters that a window must have `offset` letters after its start, such as "AG" for acceptor
-        sites. All such windows are scored, regardless of `step`.
+        Letters that a window must have at position `offset`, such as "AG" for acceptor sites. All
+        such windows are scored, regardless of `step`.
     offset : int, optional
-        Position of the anchor. By default the position that all support vectors share.
+        Position of the anchor in a window. By default the one that all support vectors share.
     strands : {"auto", "both", "+", "-"}
         "auto" scores both strands, but only one, named ".", if the model gives a window and its
         reverse complement the same score (kernels with ``both_strands=True``).
@@ -192,14 +195,14 @@ def scan(
 
 
 def _strands(strands: str, model: FittedEstimator, length: int, anchored: bool) -> str:
-    """Return the strands to read, one character each."""
+    """Return the strands to score, one character each: "+", "-", "+-" or "."."""
     if strands == "auto" and not anchored and is_strand_symmetric(model, length):
         return "."
     return "+-" if strands in ("auto", "both") else strands
 
 
 def _take(wanted: dict[str, None], name: str) -> bool:
-    """Remove a chromosome, or its alias, from the wanted ones; return whether it was there."""
+    """Remove a chromosome, or its alias, from `wanted`; return whether `wanted` had it."""
     found = match_chromosomes(wanted, [name], "chromosomes")
     for alias in found:
         wanted.pop(alias)
@@ -208,7 +211,7 @@ def _take(wanted: dict[str, None], name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Strand:
-    """One strand of a chromosome in its reading direction, as sequences and as codes."""
+    """One strand of a chromosome in its reading direction, packed and as letter codes."""
 
     name: str
     strand: str
@@ -224,14 +227,16 @@ class _Strand:
 
 @dataclass(eq=False)
 class _Windows:
-    """The selection of windows.
+    """Selects the windows to score, and scores them.
 
     Attributes
     ----------
     decide : callable
-        From k sequences to their scores, shape (k,).
+        Function from k sequences to their scores, shape (k,).
     length, step : int
+        Number of letters of a window, and distance between the starts of windows.
     anchor : str or None
+        Letters that a window must contain at the position `place`.
     place : int or None
         Position of the anchor in a window.
     known : int
@@ -274,13 +279,13 @@ def _name(chromosome: Sequences) -> str:
 
 
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:
-    """Return a mask of windows with known letters only, shape (len(codes) - length + 1,)."""
+    """Return a mask of the windows without unknown letters, (len(codes) - length + 1,)."""
     unknown = np.concatenate([[0], np.cumsum(codes >= letters)])
     return unknown[length:] == unknown[:-length]
 
 
 def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.ndarray:
-    """Return a mask of the positions where the anchor begins, shape (count,)."""
+    """Return a mask of the first `count` positions: those where the anchor begins, (count,)."""
     wanted = np.frombuffer(anchor.encode().translate(read.alphabet.codes), dtype=np.uint8)
     if (wanted >= len(read.alphabet.letters)).any():
         raise ValueError(f"anchor: {anchor!r} has letters outside {read.alphabet.name}")
@@ -293,7 +298,7 @@ def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.
 def _chromosomes(
     model: FittedEstimator, genome: str | os.PathLike[str] | Sequences
 ) -> Iterator[Sequences]:
-    """Yield one chromosome at a time."""
+    """Yield each chromosome as `Sequences` with one sequence."""
     alphabet = support_sequences(model).alphabet
     blocks = [genome] if isinstance(genome, Sequences) else read_blocks(genome, alphabet, records=1)
     for block in blocks:

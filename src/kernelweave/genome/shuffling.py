@@ -1,9 +1,9 @@
 """Random permutations of sequences that preserve dinucleotide counts.
 
-A sequence is an Eulerian walk: letters are vertices, neighbouring pairs are edges. Altschul and
-Erickson (1985) draw another walk over the same edges: the last edge out of each letter is drawn at
-random until these edges lead from every letter to the final one; the other edges may be taken in
-any order.
+A sequence is an Eulerian walk in a graph whose vertices are letters and whose edges are pairs of
+neighbouring letters. Altschul and Erickson (1985) draw another walk over the same edges. For each
+letter except the final one, they draw the edge by which the walk leaves it last, until these last
+edges lead from every letter to the final one. The other edges may be taken in any order.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _shuffled(text: str, rng: np.random.Generator) -> str:
 
 
 def _last_edges(edges: dict[str, list[str]], end: str, rng: np.random.Generator) -> dict[str, str]:
-    """Return a random last edge out of each letter except `end`; all paths lead to `end`."""
+    """Return a random edge out of each letter except `end`, such that these edges lead to `end`."""
     sources = [letter for letter in edges if letter != end]
     while True:
         last = {letter: edges[letter][rng.integers(len(edges[letter]))] for letter in sources}

@@ -1,4 +1,4 @@
-"""Files of scores: BED, bedGraph and bigWig, sorted by position."""
+"""Write scores of windows to BED, bedGraph and bigWig files, sorted by position."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ class Hit(NamedTuple):
 
 
 def best(blocks: Iterable[Scores], count: int) -> list[Scores]:
-    """Return the `count` highest scores in the order of the blocks; ties go to the first."""
+    """Return the windows with the `count` highest scores in the order of `blocks`.
+
+    Of windows with equal scores the first are preferred.
+    """
     kept: list[Scores] = []
     least = -np.inf
     for block in blocks:
@@ -38,7 +41,7 @@ def best(blocks: Iterable[Scores], count: int) -> list[Scores]:
 
 
 def _highest(blocks: list[Scores], count: int) -> tuple[list[Scores], float]:
-    """Return the blocks with the highest scores only, and the lowest of these scores."""
+    """Return blocks with only the `count` highest scores, and the lowest of these scores."""
     scores = np.concatenate([np.empty(0), *(block.scores for block in blocks)])
     chosen = np.zeros(len(scores), dtype=bool)
     chosen[np.argsort(-scores, kind="stable")[:count]] = True
@@ -49,7 +52,7 @@ def _highest(blocks: list[Scores], count: int) -> tuple[list[Scores], float]:
 
 
 def hits(blocks: Iterable[Scores]) -> Iterator[Hit]:
-    """Yield all windows sorted by position, the plus strand first."""
+    """Yield all windows sorted by position; at equal positions the plus strand comes first."""
     for parts in _stretches(blocks):
         starts = np.concatenate([part.starts for part in parts])
         scores = np.concatenate([part.scores for part in parts])
@@ -62,7 +65,7 @@ def hits(blocks: Iterable[Scores]) -> Iterator[Hit]:
 
 
 def merged(found: Iterable[Hit]) -> Iterator[Hit]:
-    """Yield overlapping hits as one interval, with the score and strand of the best of them.
+    """Yield each run of overlapping hits as one interval, with the best score and its strand.
 
     Parameters
     ----------
@@ -93,7 +96,9 @@ def write_bed(
     Parameters
     ----------
     file : text stream
+        The stream to write to.
     found : iterable of Hit
+        The scored intervals.
     probability : callable, optional
         Maps decision values to probabilities, which become a seventh column.
     """
@@ -113,16 +118,17 @@ def write_regions(file: TextIO, regions: Regions) -> None:
 
 
 def write_bedgraph(file: TextIO, blocks: Iterable[Scores], at: str = "centre") -> None:
-    """Write one value per window, the higher score of the two strands.
+    """Write one value per window as bedGraph: the higher score of the two strands.
 
     Parameters
     ----------
     file : text stream
+        The stream to write to.
     blocks : iterable of Scores
         As `scan` yields them.
     at : {"centre", "start"}
-        Bases that carry the value: as many as the step of the scan, around the centre of the
-        window or from its start on.
+        Bases to which the value is assigned: as many as the step of the scan, around the centre of
+        the window or from its start on.
     """
     for name, starts, stops, values in track(blocks, at):
         file.writelines(
@@ -144,7 +150,9 @@ def write_bigwig(
     Parameters
     ----------
     path : str
+        The file to write.
     blocks : iterable of Scores
+        As `scan` yields them.
     genome : path
         FASTA or 2bit file, for the lengths of the chromosomes.
     at : {"centre", "start"}
@@ -155,7 +163,7 @@ def write_bigwig(
     ImportError
         If pybigtools is not installed.
     ValueError
-        If no window has a value: genome browsers cannot open such a file.
+        If there is no score, since genome browsers cannot open an empty bigWig file.
     """
     try:
         import pybigtools
@@ -186,14 +194,14 @@ def write_bigwig(
 
 
 class Rows:
-    """Rows of a bigWig file.
+    """An iterator over the rows of a bigWig file.
 
     Attributes
     ----------
     count : int
         Number of rows so far.
     error : exception or None
-        Exception of the iteration, which pybigtools drops.
+        Exception raised during the iteration, which pybigtools does not pass on.
     """
 
     def __init__(self, blocks: Iterable[Scores], at: str):
@@ -214,11 +222,11 @@ class Rows:
 def track(
     blocks: Iterable[Scores], at: str
 ) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield chromosome, starts, stops and values of intervals sorted by position.
+    """Yield chromosome, starts, stops and values of intervals, one per window, by position.
 
     The value is the higher score of both strands. An interval has as many bases as the step of the
-    scan, but no more than the window. At "centre" and step 1 it is the base in the middle of the
-    window, which is also where `variants` places a variant.
+    scan, but no more than the window. With ``at="centre"`` and step 1 it is the base in the middle
+    of the window, where `variants` also places a variant.
     """
     if at not in TRACK_POINTS:
         raise ValueError(f"at must be 'centre' or 'start', got {at!r}")
@@ -232,7 +240,7 @@ def track(
 
 
 def _stretches(blocks: Iterable[Scores]) -> Iterator[list[Scores]]:
-    """Yield lists of blocks that overlap in position: both strands of a stretch."""
+    """Yield lists of blocks that overlap in position, such as the two strands of a stretch."""
     parts: list[Scores] = []
     for block in blocks:
         if not len(block.starts):
@@ -249,7 +257,7 @@ def _stretches(blocks: Iterable[Scores]) -> Iterator[list[Scores]]:
 
 
 def _higher_strand(parts: list[Scores]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct starts in order, and the highest score at each."""
+    """Return the distinct starts of windows in order, and the highest score at each start."""
     starts = np.concatenate([part.starts for part in parts])
     scores = np.concatenate([part.scores for part in parts])
     order = np.lexsort((-scores, starts))

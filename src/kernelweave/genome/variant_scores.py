@@ -1,4 +1,4 @@
-"""Effects of variants: the score of the window around each with either allele."""
+"""Effects of variants: scores of the window around a variant with either allele."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
 BLOCK = 50_000  # variants scored at a time, which bounds the memory
+# The status of a variant: "scored", or the reason why it is not.
 SCORED = "scored"
 ABSENT = "no such chromosome"
 BEYOND = "beyond the end"
@@ -39,12 +40,14 @@ class VariantScores:
     Attributes
     ----------
     variants : list of n Variant
+        The variants.
     reference, alternative : ndarray of shape (n,)
         Scores with the reference and the alternative allele; NaN if the variant was not scored.
     status : list of n str
-        "scored", or the reason why a variant was not.
+        "scored", or the reason why a variant has no score.
     p_values : ndarray of shape (n,) or None
-        Two-sided p-values of the differences; NaN for variants other than single substitutions.
+        Two-sided p-values of `difference`; NaN for variants other than single substitutions.
+        None if they were not requested.
 
     Examples
     --------
@@ -89,9 +92,11 @@ def variants(
     model : fitted estimator
         Trained on sequences.
     vcf : list of n Variant, or path
-        Alleles that are not written as letters, such as ``<DEL>``, get no score.
+        The variants, or a VCF file. Alleles that are not written as letters, such as ``<DEL>``, get
+        no score.
     genome : Sequences or path
-        Chromosomes with their names, or a FASTA or 2bit file. Names may differ by ``chr``.
+        Chromosomes with their names, or a FASTA or 2bit file. The names may differ from those of
+        the variants by the prefix ``chr``.
     length : int, optional
         Number of letters of a window; by default that of the support vectors, if all have the
         same.
@@ -99,10 +104,11 @@ def variants(
         Class whose decision function is evaluated, for models of three or more classes.
     on_mismatch : {"error", "skip", "warn"}
         Treatment of variants on absent chromosomes, beyond their end, or whose reference allele
-        differs from the genome: raise ValueError, leave them without a score, or also warn.
+        differs from the genome: "error" raises ValueError, "skip" leaves them without a score, and
+        "warn" does so with a warning.
     null : int
-        If positive, single substitutions get a p-value from this many random substitutions of the
-        same genome with the same neighbouring bases and alleles.
+        If positive, single substitutions get a p-value from this many random substitutions in the
+        same genome, with the same alleles and neighbouring bases.
     seed : int
         Seed of the random substitutions.
 
@@ -194,7 +200,7 @@ def _statuses(
 
 
 def _of_reference(variant: Variant, genome: Sequences, index: int) -> str:
-    """Return "scored" if the reference allele is that of the genome, or else the reason."""
+    """Return "scored" if the genome has the reference allele, else why there is no score."""
     count = len(variant.reference)
     if not in_letters(variant.reference):
         return SYMBOLIC
@@ -216,7 +222,7 @@ def _fits(variant: Variant, size: int, length: int) -> bool:
 def _report(
     found: list[Variant], status: list[str], chromosomes: list[str], on_mismatch: str
 ) -> None:
-    """Raise or warn if variants do not belong to the genome."""
+    """Raise ValueError, or warn, if variants do not match the genome, as `on_mismatch` says."""
     text = mismatches(found, status)
     if not text or on_mismatch == "skip":
         return
@@ -232,11 +238,14 @@ def _report(
 
 
 def mismatches(found: list[Variant], status: list[str]) -> str:
-    """Return a text with the number of variants that do not match the genome, by reason.
+    """Return a message with the number of variants that do not match the genome, by reason.
+
+    It is empty if all match.
 
     Parameters
     ----------
     found : list of n Variant
+        The variants.
     status : list of n str
         As in `VariantScores`.
     """

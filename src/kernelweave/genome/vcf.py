@@ -1,4 +1,4 @@
-"""Variants in VCF files."""
+"""Read variants from VCF files, and write their scores to a copy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = {  # fields of the column INFO: Number and Description in the header
 
 
 class Variant(NamedTuple):
-    """Letters `reference` of a chromosome from `start` on, 0-based, and their replacement.
+    """A variant: `alternative` replaces the letters `reference` from `start` (0-based) on.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Variant(NamedTuple):
 def read_vcf(path: str | os.PathLike[str]) -> list[Variant]:
     r"""Return the variants of a VCF file, one for each alternative allele.
 
-    Alleles that are not written as letters, such as ``<DEL>`` or ``*``, are among them.
+    Alleles that are not written as letters, such as ``<DEL>`` or ``*``, are included.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def read_vcf(path: str | os.PathLike[str]) -> list[Variant]:
     Raises
     ------
     ValueError
-        If a line is not a variant; the message gives its number. If no variant is written as
+        If a line is not a variant (the message gives its number), or if no variant is written as
         letters.
 
     Examples
@@ -99,7 +99,7 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
     path : str or path
         The file from which `read_vcf` read the variants. Its other columns are copied.
     found : VariantScores
-        Scores of its variants. Alleles without a score get ``.``.
+        Scores of the variants in the file. Alleles without a score get ``.``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
 
 
 def _with_scores(info: str, fields: list[str], scores: list[list[float]]) -> str:
-    """Return the column INFO with the scores of all alleles of a line."""
+    """Return the text of the column INFO with the scores of all alleles of a line added."""
     reference, *others = zip(*scores, strict=True)
     known = [value for value in reference if value == value]
     values = [known[:1] or [np.nan], *others]
@@ -151,7 +151,7 @@ def _text(value: float) -> str:
 
 
 def _filled(columns: list[str], wanted: tuple[str, ...] | list[str]) -> list[str]:
-    """Return columns, completed by those of `wanted` that are missing at the end."""
+    """Return `columns`, extended by the last entries of `wanted` to the length of `wanted`."""
     return [*columns, *wanted[len(columns) :]]
 
 
