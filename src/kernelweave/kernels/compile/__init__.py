@@ -1,1 +1,1 @@
-"""From kernels and data to a program for the compiled core."""
+"""Normalise kernels, and compile kernels and data to a program for the C++ core."""

@@ -3,8 +3,9 @@
 A *view* is the part of the data that a kernel reads: some columns, the words of a text, a given
 matrix. A `Table` contains a view of n examples in the format of the core. A `Reading` reads each
 view of a data set once and caches its table; a `Subset` takes its tables from a reading. `Examples`
-are the tables and vectors that a list of kernels needs: plain arrays, which can be subset, saved
-and passed to the core. A fitted model stores nothing else of its training data.
+are the tables, and the numbers per example, that a list of kernels needs. They are plain arrays,
+which can be subset, saved and passed to the core. The training examples that a fitted model needs
+are stored in this form.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class Table(Protocol):
         """Return the table of the examples at k positions, shape (k,)."""
 
     def reference(self) -> Table:
-        """Return the part of the table that is needed to compare new examples with these."""
+        """Return the part of the table that kernels between these and new examples need."""
 
     def add_to(self, side: _core.Side) -> None:
-        """Append this table to one side of an evaluation."""
+        """Append this table to the examples of the rows, or of the columns, of kernel matrices."""
 
 
 @registered("Dense")
@@ -121,10 +122,10 @@ class Given:
     Attributes
     ----------
     matrix : array of shape (rows, n_train)
-        Column j contains the similarities to training example j. Shape (0, 0) if the examples are
-        used as a reference only.
+        Column j contains the similarities to training example j. Shape (0, 0) if the table is a
+        `reference`, to which only new examples are compared.
     ids : array of shape (n,)
-        The columns that belong to these examples; shape (0,) for new examples.
+        The column of each of these examples; shape (0,) for new examples, which have none.
     rows : array of shape (n,), or None
         The row of `matrix` that belongs to each example; None if row i belongs to example i.
     """
@@ -171,7 +172,7 @@ class View(Protocol):
     def table(self, X: Tabular, training: bool) -> Table:
         """Return the table of this view for the n examples of X.
 
-        `training`: whether X is the whole training data.
+        `training` is whether X is the whole training data.
         """
 
 
@@ -190,7 +191,7 @@ class Reader(ABC):
     shares : array of shape (n,)
         Weight of each example in means; they sum to 1.
     vectors : dict
-        Cache of vectors of the examples, by the kernel (or other object) that has computed them.
+        Cache of the numbers per example that a kernel (or other object), the key, has computed.
     """
 
     X: Tabular
@@ -214,7 +215,7 @@ class Reader(ABC):
 
     @abstractmethod
     def missing(self, view: View | Columns) -> np.ndarray | None:
-        """Return a mask of the examples without any value in a view, (n,); None if none."""
+        """Return a mask, shape (n,), of the examples without any value in a view; None if none."""
 
     def table(self, view: View) -> Table:
         """Return the table of a view, which is read at the first call."""
@@ -223,9 +224,10 @@ class Reader(ABC):
         return self._tables[view]
 
     def absent(self, view: View | Columns) -> np.ndarray | None:
-        """Return a mask of the examples that are absent in a view, (n,); None if none.
+        """Return a mask, shape (n,), of the examples that are absent in a view; None if none.
 
-        Absent examples have no value in any column, and the view has no values to fill in.
+        Absent examples have no value in any column of the view, and the view does not fill in
+        missing values.
         """
         columns = columns_of(view)
         return None if columns is None or columns.always_present else self.missing(view)
@@ -286,7 +288,7 @@ class Reading(Reader):
 
         Parameters
         ----------
-        rows : array of k positions
+        rows : array of k positions of examples
         """
         key = rows.tobytes()
         if key not in self._subsets:
@@ -295,11 +297,12 @@ class Reading(Reader):
 
 
 class Subset(Reader):
-    """A subset of the examples of a `Reading`, which shares the tables that it has read.
+    """A subset of the examples of a `Reading`; its tables are parts of those of the reading.
 
     Parameters
     ----------
     reading : Reading
+        All examples.
     rows : ndarray of shape (n,)
         Positions of the examples.
 
@@ -353,9 +356,9 @@ class Examples:
     tables : tuple of Table
         The distinct tables.
     sources : tuple of int
-        For each source of the program, the position of its table in `tables`.
+        For each source of the program (shared quantity of pairs), its position in `tables`.
     vectors : array of shape (slots, n)
-        The numbers that normalisations need of each example, such as its norm.
+        The slots: numbers per example that normalisations need, such as its norm.
     """
 
     n: int
@@ -365,7 +368,7 @@ class Examples:
 
     @cached_property
     def side(self) -> _core.Side:
-        """The examples as one side of an evaluation by the core."""
+        """The examples in the core, as rows or columns of kernel matrices."""
         side = _core.Side(self.n)
         for position in self.sources:
             self.tables[position].add_to(side)
@@ -391,7 +394,7 @@ class Examples:
     def reference(self, index: np.ndarray) -> Examples:
         """Return the examples at k positions, reduced to the data that a saved model needs.
 
-        They can be the first side of an evaluation whose second side are new examples.
+        Kernels can then be evaluated between them (the first side) and new examples (the second).
         """
         chosen = self.take(index)
         return replace(chosen, tables=tuple(table.reference() for table in chosen.tables))

@@ -11,8 +11,9 @@ are computed from the training data and applied to all data.
 * "center": the training examples have mean 0 in feature space.
 
 Means over pairs are exact for up to 5,000 examples; for more, they are taken over 5,000 evenly
-spaced ones. A kernel that is absent for some examples is normalised on the others. A kernel that is
-constant on the training data is set to 0, and estimators give it weight 0.
+spaced ones. If some examples have no value in the data that a kernel reads, the kernel is
+normalised on the others. A kernel that is constant on the training data is set to 0, and estimators
+give it weight 0.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def normalize(kernel: Kernel, how: str | None, X: Data, *, n_jobs: int | None = 
 
 
 def _normalized(kernel: Kernel, how: str | None, reading: Reading) -> Kernel:
-    """Return a kernel normalised on the examples for which it is present.
+    """Return a kernel normalised on the examples that have a value in the data that it reads.
 
     Unlike `normalize` it accepts a kernel all of whose members are constant.
     """
@@ -184,7 +185,7 @@ NORMALISATIONS: dict[str | None, Callable[[Kernel, Reader], Kernel]] = {
 
 
 def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel:
-    """Return each member divided by its scale; constant members are set to 0."""
+    """Return a kernel whose members are divided by `scales`, or 0 where `constant`, both (M,)."""
     scales = np.broadcast_to(scales, constant.shape)  # unit diagonals have one scale for all
     with np.errstate(over="ignore"):
         factors = np.divide(1.0, scales, out=np.zeros(len(scales)), where=~constant)
@@ -221,8 +222,9 @@ def prepare(
     n_jobs : int or None
         Number of threads. None means 1, -1 all processors.
     extrapolate : bool
-        Whether the features of present views are scaled up if other views of the example are
-        absent. Otherwise absent views are placed at the mean of the training examples.
+        Whether an example without values in some views gets larger features in its other views, to
+        make up for them. Otherwise it is placed at the mean of the training examples in the views
+        without values.
 
     Returns
     -------

@@ -1,7 +1,8 @@
 """Normalised kernels, and the statistics of the training examples that they need.
 
-The statistics are means over examples and over pairs, diagonals, variances in feature space, and
-whether a kernel is constant on the training data.
+The statistics are means over examples and over pairs, diagonals k(x, x), variances in feature
+space, and whether a kernel is constant on the training data. One `Kernel` object can be a family of
+M members, such as RBF kernels with M widths.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Sample:
         return cls(compiled, examples, shares, reading.n_jobs)
 
     def means_with(self, examples: Examples) -> np.ndarray:
-        """Return the mean of k_m(x_i, x) over the sample, for M members and n examples, (M, n)."""
+        """Return the mean of k_m(x_i, x) over the sample x_i, shape (M, n), for n examples x."""
         program, side = self.compiled.program, self.examples.side
         sums = _core.sum_each(program, side, examples.side, self.shares[None], self.n_jobs)
         return np.asarray(sums[0])
@@ -103,8 +104,8 @@ class Sample:
 def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reader) -> np.ndarray:
     """Return the mean of each member over all pairs of training examples, shape (M,).
 
-    If examples without values are left out (`Subset`), row means are needed later, too. Then they
-    are computed and cached, and the result is their mean.
+    If examples without values are left out (`Subset`), the means of k_m(x_i, .) are needed later,
+    too. Then these are computed and cached, and the result is their mean.
     """
     if not isinstance(reading, Subset) or sample.examples.n < reading.n:
         return sample.mean_of_pairs()
@@ -115,7 +116,7 @@ def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reader) -> np.ndarr
 class FromMean(TransformedKernel):
     """Base class of kernels that need the mean of the training examples in feature space.
 
-    They store reference examples, and compare every example with them.
+    They store reference examples, and evaluate the kernel between every example and them.
 
     Attributes
     ----------
@@ -125,6 +126,8 @@ class FromMean(TransformedKernel):
         The training examples, or evenly spaced ones.
     shares : array of shape (n,)
         Weight of each reference example in means; they sum to 1.
+    instruction : str
+        Name of the instruction of the core that uses the means.
     """
 
     totals: tuple[float, ...]
@@ -170,6 +173,7 @@ class Rescaled(Multiple):
     Attributes
     ----------
     factors : tuple of M floats
+        The factor of each member.
     """
 
     factors: tuple[float, ...]
@@ -207,7 +211,7 @@ def set_to_zero(kernel: Kernel, constant: np.ndarray) -> Kernel:
 
 
 def weighted(compiled: CompiledKernels, theta: np.ndarray) -> CompiledKernels:
-    """Return M kernels multiplied by weights, shape (M,), which read the same examples."""
+    """Return M kernels multiplied by weights theta, shape (M,), for the same encoded examples."""
     sizes = [len(kernel.labels) for kernel in compiled.kernels]
     parts = np.split(theta, np.cumsum(sizes)[:-1])
     pairs = zip(compiled.kernels, parts, strict=True)
@@ -221,7 +225,7 @@ def diagonal(kernel: Kernel, reading: Reader) -> np.ndarray:
 
 
 def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x), (M, n) or (1, n) as `diagonal`; raise ValueError if a value overflows.
+    """Return k_m(x, x), shaped as by `diagonal`; raise ValueError if a value overflows.
 
     By the Cauchy-Schwarz inequality, |k(x, y)|^2 <= k(x, x) k(y, y), all values of a positive
     semidefinite kernel are finite if its diagonal is.
@@ -271,7 +275,7 @@ def variances(kernel: Kernel, reading: Reader) -> np.ndarray:
 
 
 def by_width(variances: Callable[[np.ndarray], np.ndarray], gammas: np.ndarray) -> np.ndarray:
-    """Return the variances of exp(-gamma distance) for many gammas by interpolation, shape (M,).
+    """Return variances, shape (M,), of exp(-gamma distance) for many gammas, by interpolation.
 
     The variance divided by gamma is an analytic function of log(gamma) in a strip of half-width
     pi / 2. Piecewise interpolation at Chebyshev nodes therefore converges exponentially.

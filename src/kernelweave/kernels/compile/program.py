@@ -1,9 +1,11 @@
 """Compile a list of kernels to a program of the core.
 
 Every kernel of a family is described by an *expression*: a tuple of instructions in postfix order
-that leaves one value, such as ``(("exp", 0, 0.5), ("scale", 2.0))``. A *source* is a quantity of
-two examples that several kernels share, such as the squared distance; it is computed once for each
-pair and stored in one or several *planes*. A *slot* is a number of each example, such as its norm.
+that leaves one value on a stack. For example, ``(("exp", 0, 0.5), ("scale", 2.0))`` is
+2 exp(-0.5 d), where plane 0 contains the distance d. A *source* is a quantity of two examples that
+several kernels share, such as the squared distance. It is computed once for each pair of examples.
+Its values are stored in one or several *planes*, one number per pair each. A *slot* contains one
+number per example, such as its norm.
 
 Consecutive expressions that start with exponentials of the same source, each with twice the gamma
 of the previous one, are compiled to one exponential followed by squarings.
@@ -30,21 +32,21 @@ if TYPE_CHECKING:
 Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
-READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
+READING = ("copy", "power", "exp")  # instructions whose first argument is the number of a plane
 SET_TO_ZERO = ("scale", 0.0)  # instruction of kernels that normalisations set to 0
 # Longest chain of squarings. Each one doubles the relative error: 2^8 roundings are about 6e-14.
 MAX_SQUARINGS = 8
 
 
 class Slotted(Protocol):
-    """A kernel that needs a number of each example, such as its norm."""
+    """A kernel that needs one number per example (a slot), such as its norm."""
 
     @property
     def n_kernels(self) -> int:
-        """Number M of members."""
+        """Number M of members of the family; 1 for a single kernel."""
 
     def slot_vectors(self, reading: Reader) -> np.ndarray:
-        """Return the number of each example for each member, shape (M, n)."""
+        """Return the slots of the members for n examples, shape (M, n)."""
 
 
 class Quantity(Protocol):
@@ -55,13 +57,14 @@ class Quantity(Protocol):
 
 
 class Layout:
-    """The numbering of the sources and slots that expressions refer to.
+    """The numbers of the planes and slots that expressions refer to (see the module).
 
     Attributes
     ----------
     sources : dict from (quantity, view) to the number of its first plane
     slotted : the kernels that have slots, in the order of their slots
     n_planes, n_slots : int
+        Numbers of planes and slots so far.
     """
 
     def __init__(self) -> None:
@@ -76,8 +79,8 @@ class Layout:
         Parameters
         ----------
         kind : name of a quantity that the core knows, such as "dot", or a `Quantity`
-        view : the part of the data that it reads
-        planes : number of values that it computes for a pair
+        view : the part of the data that the quantity reads
+        planes : number of values of the quantity for a pair of examples
         """
         if (kind, view) not in self.sources:
             self.sources[kind, view] = self.n_planes
@@ -85,9 +88,9 @@ class Layout:
         return self.sources[kind, view]
 
     def slots(self, kernel: Slotted) -> range:
-        """Return the numbers of new slots, one for each member of a kernel.
+        """Reserve a slot for each member of a kernel, and return the numbers of these slots.
 
-        A slot contains one number of each example, which `slot_vectors` of the kernel computes.
+        A slot contains one number per example, which `slot_vectors` of the kernel computes.
         """
         first = self.n_slots
         self.slotted.append(kernel)
@@ -95,9 +98,9 @@ class Layout:
         return range(first, self.n_slots)
 
     def part(self, planes: set[int]) -> tuple[Layout, dict[int, int]]:
-        """Return a layout with only those sources that a set of planes belongs to.
+        """Return a layout with only the sources to which the given planes belong.
 
-        The planes of the remaining sources are numbered anew.
+        Planes are renumbered, slots are not.
 
         Returns
         -------
@@ -116,10 +119,10 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The expressions of M kernels, and the layout that numbers their sources and slots.
+    """The expressions of M kernels, and the layout that numbers their planes and slots.
 
-    An expression is the sequence of instructions that computes a kernel from values of sources,
-    such as squared distances.
+    An expression is the sequence of instructions that computes a kernel from planes, such as
+    squared distances (see the module).
     """
 
     layout: Layout
@@ -132,7 +135,7 @@ class Listing:
 
     @property
     def n_sources(self) -> int:
-        """Number of sources."""
+        """Number of sources: quantities of two examples that kernels share."""
         return len(self.layout.sources)
 
     @cached_property
@@ -154,7 +157,7 @@ class Listing:
         return all(_core.Engine.is_linear(kernels.program) for kernels in (first, self))
 
     def read_by(self, part: Listing) -> list[int]:
-        """Return the positions, in this listing, of the sources of a part of its kernels."""
+        """Return the positions of the sources of `part`, some of the kernels, in this listing."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}
         return [numbers[source] for source in part.layout.sources]
 
@@ -174,7 +177,7 @@ class Listing:
                 yield np.array(group[first : first + most])
 
     def part(self, chosen: np.ndarray) -> Listing:
-        """Return the expressions of some kernels, with only the sources (`Layout`) that they use.
+        """Return the listing of some kernels, with only the sources that they use.
 
         Parameters
         ----------
@@ -324,7 +327,7 @@ def unique(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
-    """Return an expression with its planes renumbered."""
+    """Return an expression with its planes renumbered; `numbers` maps old to new numbers."""
     return tuple(
         (step[0], numbers[step[1]], *step[2:]) if step[0] in READING else step
         for step in expression
@@ -334,7 +337,7 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 def stacked(expressions: Sequence[Expression]) -> Expression:
     """Return one expression for k expressions that differ in their constants only.
 
-    Its constants are arrays of shape (k, 1).
+    Its constants are arrays of shape (k, 1), with the constants of all k expressions.
     """
     joined = []
     for steps in zip(*expressions, strict=True):
@@ -350,7 +353,7 @@ def _n_symbols(step: Instruction) -> int:
 
 
 def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:
-    """Split expressions into chains in which every exponential is the square of the previous."""
+    """Split expressions into runs in which each exponential is the square of the previous one."""
     run: list[Expression] = []
     for expression in expressions:
         if run and not (len(run) <= MAX_SQUARINGS and _squares(run[-1], expression)):
@@ -367,7 +370,10 @@ def _squares(previous: Expression, current: Expression) -> bool:
 
 
 def link(chain: list[Expression]) -> Iterator[Instruction]:
-    """Yield the instructions of a chain: one exponential, then a squaring per expression."""
+    """Yield the instructions of a chain: one exponential, then one squaring per further kernel.
+
+    "dup" copies the exponential, which the rest of an expression changes; "out" ends a kernel.
+    """
     yield chain[0][0]
     for position, expression in enumerate(chain):
         last = position == len(chain) - 1
