@@ -30,8 +30,8 @@ class Iterate:
         Squared block norms alpha' K_m alpha.
     linear : float
         Part of the dual value that does not depend on the weights: the dual value of alpha under
-        weights theta is linear - 1/2 theta . s. It is a lower bound of J(theta), and -1/2 s is the
-        gradient of J if alpha is optimal.
+        weights theta is linear - 1/2 theta . s. It is a lower bound of J(theta), the optimal value
+        of the inner problem, and -1/2 s is the gradient of J if alpha is optimal.
     primal : callable
         Returns the primal value of the model, an upper bound of J(theta).
     at : callable

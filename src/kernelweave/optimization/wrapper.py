@@ -75,8 +75,8 @@ COMPLETE = Accuracy(largest=0.0, least=0.3)
 class InnerGap:
     """The relative duality gap to which the next inner problem is solved.
 
-    After a weight step it is the decrease of J that the step predicts to first order, clipped to
-    the bounds in `Accuracy`.
+    After a weight step it is the decrease of the inner optimal value that the step predicts to
+    first order, clipped to the bounds in `Accuracy`.
     """
 
     def __init__(self, accuracy: Accuracy, tol: float):

@@ -110,7 +110,10 @@ class Descent:
         return self.engine.combined(self.weights) + term.lin + term.curv * alpha
 
     def kink_slope(self, move: np.ndarray, t: float = 0.0) -> float:
-        """Return the right derivative of eps' |alpha + t move| in t; move has shape (n,)."""
+        """Return the right derivative in t of the kink term eps' |alpha + t move| of the objective.
+
+        The move has shape (n,); eps is 0 unless the loss is epsilon-insensitive.
+        """
         term, alpha = self.problem.term, self.engine.alpha
         if not term.eps.any():
             return 0.0
@@ -120,7 +123,8 @@ class Descent:
     def projected(self, change: np.ndarray, step: float = 0.0) -> np.ndarray:
         """Return a change of alpha, shape (n,), projected so that alpha stays feasible.
 
-        With a step length the projection is the proximal operator of step * eps' |alpha|.
+        With a step length it is the proximal operator of step * eps' |alpha|, the kinks of the
+        epsilon-insensitive loss.
         """
         term, alpha = self.problem.term, self.engine.alpha
         kinks = step * term.eps

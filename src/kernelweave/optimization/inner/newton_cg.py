@@ -221,14 +221,14 @@ class CGStop:
 def newton_step(
     point: Point, K_residual: np.ndarray, product: Product, stop: CGStop
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the Newton step delta of beta, and K delta, both of shape (n,).
+    """Return the Newton step of the coefficients beta, and its product with K, of shape (n,).
 
     Parameters
     ----------
     point : Point
         Start of the step.
     K_residual : ndarray of shape (n,)
-        K (alpha - beta).
+        K (alpha - beta), with the kernel matrix K.
     product : callable
         Multiplies with K.
     stop : CGStop
@@ -250,6 +250,8 @@ def newton_step(
 class NewtonIterate:
     """An approximate solution x of (I + D K) x = right, for one or k right-hand sides.
 
+    K is the kernel matrix, D the Hessian of the risk.
+
     Attributes
     ----------
     x, residual : ndarrays of shape (n,) or (n, k)
@@ -270,9 +272,9 @@ class NewtonIterate:
 def newton_iterates(
     hessian: Product, product: Product, right: np.ndarray, K_right: np.ndarray, moves: int
 ) -> Iterator[NewtonIterate]:
-    """Yield the iterates of conjugate gradients, in the inner product of K, from x = 0.
+    """Yield the iterates of conjugate gradients for (I + D K) x = right, from x = 0.
 
-    They end once all residuals are 0.
+    They use the inner product of K, and end once all residuals are 0.
 
     Parameters
     ----------

@@ -152,8 +152,9 @@ class ConeProgram:
     ) -> np.ndarray | None:
         """Append 1/2 ||s||_dual to the objective; return the first row of each kernel's cone, (M,).
 
-        The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m). Returns
-        None if there is a single cone for all kernels.
+        Here s_m = alpha' K_m alpha. The multiplier of the row of kernel m is the derivative of
+        1/2 ||s||_dual in sqrt(s_m), theta_m sqrt(s_m). Returns None if there is a single cone for
+        all kernels.
         """
         if norm.dual_matrix is not None:
             self._elliptic(norm.dual_matrix, a, factors)

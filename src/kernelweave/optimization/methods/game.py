@@ -24,7 +24,7 @@ ROUNDING = 4 * float(np.finfo(float).eps)  # relative reduction that keeps alpha
 
 
 class Game:
-    """State of multiplicative weight updates: a and the kernel weights mu, see `mwu`.
+    """State of multiplicative weight updates: a = |alpha|, and the kernel weights mu; see `mwu`.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Game:
     Attributes
     ----------
     s : ndarray of shape (M,)
-        a' G_m a without the ridge D.
+        Squared block norms a' Y K_m Y a / c_m, without the ridge D.
     ridge_part : float
         a' D a.
     mu : ndarray of shape (M,)
@@ -123,11 +123,11 @@ class Game:
 
     @cached_property
     def largest(self) -> float:
-        """Largest diagonal element of all G_m."""
+        """Largest diagonal element of the kernel matrices Y K_m Y / c_m with their ridge."""
         return float(self._diagonal.max())
 
     def unit(self, scaling: str) -> float:
-        """Return the unit of the G_m for the `scaling` of `MWU`.
+        """Return the unit of the scaled kernel matrices that `scaling` of `MWU` selects.
 
         It is their mean trace for "trace", otherwise their largest diagonal element.
         """

@@ -138,6 +138,8 @@ class QCQP(Method):
 def dual_exponents(norm: Norm) -> list[float]:
     """Return the exponents r to try for ||sqrt(s)||_r, whose square is the dual norm of s.
 
+    s are the squared block norms alpha' K_m alpha.
+
     Near p = 1, r is large, and power cones are inaccurate. The maximum norm needs no power cones.
     It differs by a factor of at most M^(1/r), which Newton's method corrects.
     """

@@ -45,9 +45,10 @@ Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
 
 def at_spaced_ranks(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return at most `ENTER` kernels, at geometrically spaced ranks of s_m / c_m (`height`).
+    """Return at most `ENTER` of some kernels, at geometrically spaced ranks of their `height`.
 
-    The kernels of the first ranks alone would often be near-duplicates of each other.
+    The height of kernel m is alpha' K_m alpha / c_m, with its cost c_m in the norm. The
+    kernels of the first ranks alone would often be near-duplicates of each other.
     """
     ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
     return kernels[np.argsort(-height)[ranks[: len(kernels)]]]

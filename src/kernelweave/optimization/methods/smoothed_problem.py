@@ -112,7 +112,8 @@ class SmoothedProblem:
     q : int
         Maximum number of examples in a working set.
     eta, multipliers : ndarrays of shape (M,)
-        eta_m, and dR / dmu_m = eta_m mu_m, which is lambda_m in `skm`.
+        eta_m, which is c_m times the weight of kernel m in the smoothed problem; and eta_m mu_m,
+        the derivative of the smoothed regulariser in mu_m (lambda_m in `skm`).
     unused, excluded, readmitted : ndarrays of bool, shape (M,)
         Kernels of weight 0 in the last solution, kernels left out of the problem, and kernels that
         were left out by mistake and are never left out again.
@@ -148,7 +149,7 @@ class SmoothedProblem:
         return self.kappa * self.relative
 
     def refresh(self) -> None:
-        """Update s from the engine, and eta from s."""
+        """Update the block norms s from the engine, and the smoothed weights (`eta`) from s."""
         self.s = np.maximum(self.engine.quadratic(), 0.0)
         self.mu = np.sqrt(self.s / self.cost)
         self.multipliers = smoothed(self.mu + self.shift, self.kappas, self.d)
@@ -159,9 +160,9 @@ class SmoothedProblem:
         self.excluded &= ~self.readmitted
 
     def certify(self) -> Certificate:
-        """Return the certificate for the weights eta~, or for the last weights if it is better.
+        """Return the certificate for the present smoothed weights, or for the last ones if better.
 
-        After kappa has been reduced, the weights eta~ have a large gap until alpha is optimised.
+        After kappa has been reduced, the present ones have a large gap until alpha is optimised.
         """
         new = self._weights()
         certificate, last = self._certificate(new), self._certificate(self.theta)
@@ -281,7 +282,9 @@ class SmoothedProblem:
 
 
 def smoothed(mu: np.ndarray, kappa: np.ndarray | float, d: float) -> np.ndarray:
-    """Return the gradient dR / dmu_m = (mu_m - d gamma)_+ / kappa_m^2 of R in `skm`, shape (M,).
+    """Return the gradient of the smoothed regulariser R(mu) of `skm`, shape (M,).
+
+    Its entries are max(mu_m - d gamma, 0) / kappa_m^2, where gamma is the minimiser in R.
 
     Parameters
     ----------

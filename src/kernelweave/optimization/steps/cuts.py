@@ -18,11 +18,12 @@ ACTIVE = 1e-6  # distance from the largest cut, in units of the scale, below whi
 
 
 class Cuts:
-    """A set of T cuts linear_t - 1/2 theta . s_t on M weights.
+    """T cuts linear_t - 1/2 theta . s_t: lower bounds of the inner optimal value at weights theta.
 
     Attributes
     ----------
     linear : ndarray of shape (T,)
+        Values of the cuts at theta = 0.
     s : ndarray of shape (T, M)
         Squared block norms of each alpha.
     idle : ndarray of shape (T,)

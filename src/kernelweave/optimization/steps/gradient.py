@@ -216,7 +216,7 @@ class Metric:
 def _line_search(
     iterate: Iterate, primal: float, direction: np.ndarray, slope: float, tuning: GradientTuning
 ) -> np.ndarray:
-    """Return weights along a direction, shape (M,), with a length that decreases J.
+    """Return weights along a direction, shape (M,), that decrease the inner optimal value J.
 
     J is compared by bounds: a dual value at the new weights, and `primal`, the primal value, at the
     present ones. `slope` is the derivative of J along the direction. A length is rejected only if

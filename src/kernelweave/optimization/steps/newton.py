@@ -100,8 +100,8 @@ class Newton(WeightStep):
 class NewtonSteps:
     """Newton's method in the weights, within a trust region.
 
-    If the dual value proves that J exceeds the best primal value so far, the weights return to the
-    best ones and the trust region shrinks.
+    If the dual value proves that J, the optimal value of the inner problem, exceeds the best primal
+    value so far, the weights return to the best ones and the trust region shrinks.
 
     The Hessian depends on which examples are free, and this changes along a step. So the change of
     the gradient differs from the predicted one; the next Hessian is multiplied by the ratio of the
@@ -185,7 +185,8 @@ class RankOneModel:
     Parameters
     ----------
     theta, s : arrays of shape (M,)
-        In units in which the largest s is about 1.
+        Weights and squared block norms at the centre of the model, in units in which the largest s
+        is about 1.
     hessian : array of shape (M, M)
         An estimate of the Hessian of J at the weights theta.
     """
