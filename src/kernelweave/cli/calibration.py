@@ -10,10 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from ..estimators.fitted import FittedEstimator
 
-METHODS = {
-    "platt": "sigmoid",
-    "isotonic": "isotonic",
-}  # values of calibrate= by those of --calibrate
+# Values of calibrate= by those of --calibrate.
+METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}
 
 
 def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] | None:

@@ -107,7 +107,7 @@ def _parquet_errors(path: str, arrow: Any) -> Iterator[None]:
 
 
 def _refuse_mixed(frame: Frame, source: str) -> None:
-    """Raise ValueError if at least 90 % of a column's values, but not all, are numbers."""
+    """Raise ValueError if at least 90 % of a column's known values, but not all, are numbers."""
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "biufcmM":

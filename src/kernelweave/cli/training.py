@@ -110,7 +110,7 @@ def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
     Raises
     ------
     ValueError
-        If the examples are not regions, no region is on a named chromosome, or all regions are.
+        If the examples are not regions, a named chromosome has none, or none is left for training.
     """
     if chromosomes is None:
         return data, None
@@ -306,7 +306,7 @@ def cross_validated(
 ) -> dict[str, dict[str, Any]] | None:
     """Return cross-validated scores by name: mean, standard deviation, and value of each fold.
 
-    None without --cv and --cv-groups.
+    None if neither --cv nor --cv-groups is given.
     """
     if options["cv"] is None and options["cv_groups"] is None:
         return None

@@ -88,7 +88,7 @@ class StabilityDisplay(Display):
         estimator : estimator with `weights_`
             It is cloned for each fit.
         X : training examples
-        y : array-like, one target for each example
+        y : array-like, one target for each example, optional
         n : int
             Number of bootstrap samples.
         ax : matplotlib Axes, optional

@@ -37,7 +37,8 @@ SUMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "min": np.minimum,
 }
 BALANCED = 1e-9  # |sum of coefficients| / sum of |coefficients| below which centring has no effect
-MOST_POLARIZED = 4  # forms in a product of unequal ones, which takes 2^(forms - 1) powers
+# Maximum number of forms in a product. If they differ, the product takes 2^(forms - 1) powers.
+MOST_POLARIZED = 4
 BLOCK_BYTES = 2**26  # memory of the factors that are computed at a time
 
 

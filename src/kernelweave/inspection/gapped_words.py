@@ -20,10 +20,9 @@ MOST_BYTES = 2**30  # largest table of weights
 def gapped_words(
     estimator: FittedEstimator, target: object = None
 ) -> list[tuple[HammingQuantity, np.ndarray]]:
-    """Return the weights of all l-mers, an array of shape (letters**l,) for each word length l.
+    """Return (quantity, weights of all l-mers) for each word length l.
 
-    Each array is returned with the quantity (`HammingQuantity`) of its kernels, which has the
-    length and the alphabet of the words. Words are in alphabetical order.
+    Weights have shape (letters**l,), in alphabetical order; the quantity has l and the alphabet.
 
     The score of a sequence is the intercept plus the sum of the weights of its l-mers. If the
     kernel has position weights (`centre`), the weight of each l-mer is multiplied by that of its

@@ -1,8 +1,4 @@
-"""Figures of a report, drawn as SVG.
-
-There is one function for each kind of figure. It draws values that are read from JSON on matplotlib
-axes.
-"""
+"""Figures of a report: one function for each kind draws JSON values on matplotlib axes."""
 
 from __future__ import annotations
 
@@ -65,7 +61,7 @@ def bars(
 ) -> None:
     """Draw a horizontal bar for each name.
 
-    `label` names the horizontal axis. `low` and `high` are the ends of an interval on each bar.
+    `label` names the horizontal axis. `low` and `high`, if given, are interval ends.
     """
     places = np.arange(len(names))
     ax.barh(places, values, color=COLOURS[0])
