@@ -356,6 +356,7 @@ class KernelBlocks(Protocol):
         Parameters
         ----------
         kernels : ndarray of shape (k,), optional
+            Indices of these kernels; all by default.
 
         Returns
         -------

@@ -157,6 +157,7 @@ class LinearEngine(Engine):
         Parameters
         ----------
         kernels : ndarray of shape (k,), optional
+            Indices of these kernels; all by default.
 
         Returns
         -------

@@ -31,8 +31,9 @@ class OutputsEngine(CachedOutputs):
     Attributes
     ----------
     of_one : Engine
-        The engine of the examples, as passed.
+        The engine of the examples, the argument `engine`.
     n_outputs : int
+        Number of outputs.
     """
 
     def __init__(self, engine: Engine, n_outputs: int):

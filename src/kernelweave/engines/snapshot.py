@@ -13,6 +13,7 @@ class Snapshot(NamedTuple):
     Attributes
     ----------
     alpha : ndarray of shape (n,)
+        Dual variables.
     outputs : ndarray of shape (M, n) or (n,), or None
         Outputs of each kernel, (M, n), or combined outputs, (n,); None if they were out of date.
     theta : ndarray of shape (M,) or None

@@ -64,6 +64,7 @@ class StreamedEngine(Engine):
         Parameters
         ----------
         kernels : ndarray of shape (k,)
+            Indices of these kernels.
 
         Returns
         -------
@@ -74,11 +75,12 @@ class StreamedEngine(Engine):
         return part
 
     def of_kernels(self, kernels: np.ndarray) -> DenseEngine:
-        """Return an engine for some of the kernels, with cached outputs.
+        """Return an engine for some of the kernels that caches the outputs of each of them.
 
         Parameters
         ----------
         kernels : ndarray of shape (k,)
+            Indices of these kernels.
 
         Returns
         -------

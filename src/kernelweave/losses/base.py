@@ -117,6 +117,7 @@ class DualTerm:
         Parameters
         ----------
         index : array of k positions, or bool mask of shape (n,)
+            The examples of the subset.
 
         Returns
         -------

@@ -41,6 +41,7 @@ class Logistic(Loss):
         Parameters
         ----------
         f, y : arrays of shape (n,)
+            Decision values, and targets -1 or +1.
 
         Returns
         -------

@@ -32,6 +32,7 @@ class Risk:
     Parameters
     ----------
     loss : Loss
+        The loss V of one example.
     y : ndarray of shape (n,)
         Targets: -1 and +1 for a classifier, numbers for a regressor, not used for one class.
     C : ndarray of shape (n,)

@@ -55,6 +55,7 @@ class SmoothHinge(Loss):
         Parameters
         ----------
         f, y : arrays of shape (n,)
+            Decision values, and targets -1 or +1.
 
         Returns
         -------

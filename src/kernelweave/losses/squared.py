@@ -47,6 +47,7 @@ def half_inverse(C: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     C : array of shape (n,)
+        Cost of each example.
 
     Returns
     -------

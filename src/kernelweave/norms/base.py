@@ -110,6 +110,7 @@ class Norm(ABC):
         Parameters
         ----------
         kernels : array of k positions
+            The kernels whose weights may be positive.
 
         Returns
         -------
@@ -247,6 +248,7 @@ class Norm(ABC):
         theta : array of shape (M,)
             Weights; those that are not chosen are negligible.
         chosen : array of k positions
+            Weights with respect to which to differentiate.
 
         Returns
         -------

@@ -143,6 +143,7 @@ def as_norm(norm: float | Norm) -> Norm:
     Parameters
     ----------
     norm : float >= 1 or Norm
+        The exponent p of an lp norm, or a norm object.
 
     Returns
     -------

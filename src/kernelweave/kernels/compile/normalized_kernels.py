@@ -44,8 +44,8 @@ class Sample:
 
     Attributes
     ----------
-    compiled : the kernel, with M members
-    examples : n examples: all of them, or evenly spaced ones
+    compiled : the compiled kernel, with M members
+    examples : the n encoded examples: all training examples, or evenly spaced ones
     shares : array of shape (n,)
         Weight of each example in means; they sum to 1.
     n_jobs : int

@@ -166,8 +166,8 @@ class Listing:
 
         Parameters
         ----------
-        kernels : positions of kernels
-        most : largest size of a group
+        kernels : positions of the kernels to be grouped
+        most : maximum number of kernels in a group
         """
         groups = defaultdict[Expression, list[int]](list)
         for m in kernels.tolist():
