@@ -88,6 +88,7 @@ def is_strand_symmetric(model: FittedEstimator, length: int) -> bool:
     Parameters
     ----------
     model : fitted estimator
+        A model trained on sequences.
     length : int
         Number of letters of a window.
     """

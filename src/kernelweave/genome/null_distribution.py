@@ -72,6 +72,7 @@ class RandomSubstitutions:
         Parameters
         ----------
         effects : list of n Effect
+            The variants, and the changes of their scores.
 
         Returns
         -------

@@ -96,6 +96,7 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
     Parameters
     ----------
     file : text stream
+        The stream to write to.
     path : str or path
         The file from which `read_vcf` read the variants. Its other columns are copied.
     found : VariantScores

@@ -100,6 +100,7 @@ def one_of(kernel: str, name: str, value: object, accepted: Sequence[str]) -> No
     value : any object
         Value to check.
     accepted : sequence of str
+        The accepted values.
     """
     if value not in accepted:
         raise ValueError(f"{kernel}: {name} must be one of {accepted}, got {value!r}")

@@ -149,6 +149,7 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
     path : str or path-like
         An existing file is replaced.
     sequences : Sequences
+        The sequences to write, one record each.
 
     Examples
     --------

@@ -89,6 +89,7 @@ class Sequences:
         codes : uint8 ndarray of shape (n, length)
             Position of each letter in the alphabet.
         alphabet : Alphabet, or its name or letters
+            The letters that the codes refer to.
 
         Returns
         -------

@@ -6,7 +6,8 @@ mean of the present training examples in feature space, phi(absent) = mean_i phi
     k(absent, x) = mean_i k(x_i, x)   and   k(absent, absent) = mean_ij k(x_i, x_j).
 
 These are inner products in feature space: kernel matrices stay positive semidefinite, and duality
-gaps remain valid. `at_mean` does this for a single kernel.
+gaps remain valid. With more than 5,000 present examples, the means of nonlinear kernels are over
+5,000 evenly spaced ones. `at_mean` does this for a single kernel.
 
 For learning, kernels are also centred, so that an absent kernel contributes 0 to the decision
 value. `extrapolated` then rescales the others: the features of an example that has a fraction r of

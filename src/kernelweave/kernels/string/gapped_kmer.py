@@ -55,8 +55,8 @@ class GappedKmer(HammingKernel):
         Weights of words by their position, as in LS-GKM: M in the middle of a sequence, halved with
         every H letters of distance and rounded up, at least 1. None for equal weights.
     store : {"auto", "rows", "table"}
-        How sums over many examples are computed: from pairs of sequences ("rows"), from a table of
-        all words ("table"), or by the cheaper of both ("auto").
+        How sums of kernel values over many examples are computed: from each value ("rows"), from a
+        table with a weight for every possible word ("table"), or by the cheaper of both ("auto").
     alphabet, unknown, columns, name : as for `Spectrum`
 
     Warns

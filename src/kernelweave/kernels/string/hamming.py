@@ -43,7 +43,8 @@ def spectrum(values: Sequence[Fraction], letters: int) -> Values:
 
     Parameters
     ----------
-    values : h(0), ..., h(l)
+    values : sequence of l + 1 fractions
+        h(0), ..., h(l).
     letters : int
         Size of the alphabet.
 

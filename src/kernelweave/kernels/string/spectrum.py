@@ -54,8 +54,9 @@ class Spectrum(StringKernel):
     both_strands : bool
         Whether a k-mer and its reverse complement count as the same.
     store : {"auto", "rows", "table", "sorted", "hash", "suffix"}
-        How sums over many examples are computed: row by row ("rows"), by a weight store of that
-        name (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto"). k-mers
+        How sums of kernel values over many examples are computed: from each value ("rows"), from
+        one weight per k-mer in a data structure of that name (see
+        `kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto"). k-mers
         that do not fit into 64 bits (of DNA for k > 31, of proteins for k > 14, of bytes for
         k > 8) are served by "suffix" and "rows", without `both_strands`.
     alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters

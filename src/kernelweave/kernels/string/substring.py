@@ -57,8 +57,8 @@ class Substring(StringKernel):
         Weights w(1), w(2), ... in place of `decay`, `shortest` and `longest`; longer substrings
         are not counted.
     store : {"auto", "rows", "suffix"}
-        How sums over many examples are computed: row by row, by a suffix array
-        (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto").
+        How sums of kernel values over many examples are computed: from each value ("rows"), from
+        weights of substrings in a suffix array ("suffix"), or by the cheaper of both ("auto").
     alphabet, unknown, columns, name : as for `Spectrum`
 
     Examples

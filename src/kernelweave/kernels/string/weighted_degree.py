@@ -163,8 +163,8 @@ class WeightedDegree(PositionalKernel):
         start of a match, for each combination of both, or for each range of starts. Positions
         outside all ranges are ignored.
     store : {"auto", "rows", "trie"}
-        How sums over many examples are computed: row by row ("rows"), by a weight store
-        (`kernelweave.sequences.weight_stores`, "trie"), or by the cheaper of both ("auto").
+        How sums of kernel values over many examples are computed: from each value ("rows"), from
+        weights of words at each position in tries ("trie"), or by the cheaper of both ("auto").
     alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
         Length of the sequences; determined by `resolve`.

@@ -39,6 +39,7 @@ def find_negative(matrix: np.ndarray, repair: str, title: str) -> np.ndarray | N
     Parameters
     ----------
     matrix : array of shape (n, n)
+        The training matrix.
     repair : {"clip", "error"}
         Whether to warn or to raise an error if the matrix is not symmetric or not positive
         semidefinite.
