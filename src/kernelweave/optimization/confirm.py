@@ -232,7 +232,10 @@ def judged_pairs(
 
 
 def _with_error(result: Result, error: float, tol: float) -> Result:
-    """Return a result that has converged only if its gap plus its rounding bound is below tol."""
+    """Return a result with its rounding bound; it has converged if gap plus bound is <= tol.
+
+    `error` bounds the rounding error of the primal minus the dual value.
+    """
     least_scale = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least_scale if least_scale > 0 else np.inf
     bound = 0.0 if error == 0 else max(worst - result.gap, 0.0)

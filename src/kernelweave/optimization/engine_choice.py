@@ -48,7 +48,7 @@ class Workload:
         return not self.shared and all(method.combines for method in self.methods)
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether every problem with M kernels on n examples is solved on some at a time."""
+        """Return whether all problems are solved on growing sets of M kernels (`sifting`)."""
         sparse = not self.shared and all(norm.is_sparse for norm in self.norms)
         return sparse and all(method.streams(M, n) for method in self.methods)
 

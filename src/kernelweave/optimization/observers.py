@@ -36,7 +36,7 @@ def of_examples(
 
 
 def of_kernels(observe: Observer | None, kernels: np.ndarray, M: int) -> Observer | None:
-    """Return an observer of a subset of M kernels, or None; the other weights are reported as 0."""
+    """Return an observer of some of M kernels, or None; it reports the other weights as 0."""
     if observe is None:
         return None
     return lambda alpha, weights: observe(alpha, placed(weights, kernels, M))

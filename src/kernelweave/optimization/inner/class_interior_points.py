@@ -115,7 +115,7 @@ def newton_step(
 
 
 def balance(alpha: np.ndarray, bounds: np.ndarray, totals: np.ndarray) -> None:
-    """Correct alpha, (K, q), in place by rounding errors, so that class k has the sum totals[k].
+    """Change alpha, (K, q), by its rounding errors so that each class k has the sum totals[k].
 
     Each class but the last exchanges the difference with the last, at the example with most room.
     """

@@ -100,7 +100,10 @@ class QuasiNewtonDescent(Descent):
         return move if descends else super().direction(gradient)
 
     def unclipped_step(self) -> bool:
-        """Move to the minimum of the model without truncation, if the objective decreases."""
+        """Move to the minimum of the model, without truncation at bounds if the line search allows.
+
+        Returns whether alpha has changed.
+        """
         predicts = self.uses_model and self.recorded.predicts
         if self.at_kinks or not predicts:
             return super().unclipped_step()

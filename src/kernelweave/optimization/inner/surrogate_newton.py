@@ -51,7 +51,7 @@ class SurrogateNewtonTuning:
 
 @dataclass(frozen=True)
 class SurrogateNewton:
-    """Newton's method with an approximate kernel matrix, see the module; part of a `Plan`."""
+    """Newton's method with directions from a Nyström approximation; a component of a `Plan`."""
 
     tuning: SurrogateNewtonTuning = field(default=SurrogateNewtonTuning(), repr=False)
 

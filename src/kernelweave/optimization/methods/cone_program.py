@@ -198,7 +198,9 @@ class ConeProgram:
         self.cone("Power", 1.0 / exponent, times=M)
 
     def _elliptic(self, E: np.ndarray, a: slice, factors: list[np.ndarray]) -> None:
-        """Append half of the elliptic dual norm of s to the objective.
+        """Append 1/2 ||s||_dual of an elliptic norm with matrix E to the objective.
+
+        With s_m = ||L_m' alpha||^2, the dual norm is
 
         max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}
         """

@@ -183,7 +183,7 @@ class MWU(Method):
 
     @property
     def when_stopped(self) -> str:
-        """Advice if the rounds ended above the tolerance."""
+        """Advice for users if the rounds ended with a gap above the tolerance."""
         eps, own = EPS, f"the default eps (at most {EPS:g})"
         if self.eps is not None:
             eps, own = self.eps, f"eps={self.eps:g}"
@@ -311,7 +311,7 @@ class MWURounds:
 
     @property
     def when_stopped(self) -> str:
-        """Advice if the rounds ended above the tolerance."""
+        """Advice for users if the rounds ended with a gap above the tolerance."""
         return self.parameters.when_stopped
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
@@ -402,7 +402,7 @@ class SiftedMWU:
 
     @property
     def when_stopped(self) -> str:
-        """Advice if the rounds ended above the tolerance."""
+        """Advice for users if the rounds ended with a gap above the tolerance."""
         return self.parameters.when_stopped
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:

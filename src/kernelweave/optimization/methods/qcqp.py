@@ -193,7 +193,7 @@ def _certified(
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return theta, (M,), from sizes theta_m sqrt(s_m); if all s are 0, any weights do."""
+    """Return weights theta, (M,), from `sizes` theta_m sqrt(s_m); any weights if all s_m are 0."""
     if not s.any():
         return norm.start(len(s))
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))

@@ -232,7 +232,10 @@ class SmoothedProblem:
         self._centre(self.multipliers if self.d else np.zeros_like(self.multipliers), slow)
 
     def _centre(self, multipliers: np.ndarray, smaller: bool = False) -> None:
-        """Set the centre of the regularisation to the multipliers, (M,), of a solution."""
+        """Centre the regularisation at the multipliers, (M,), of a solution.
+
+        kappa is reduced if `smaller` is True, and after the plain sum of kernels (d = 0).
+        """
         if smaller or not self.d:
             self.kappa = max(self.smoothing.mu * self.kappa, self.tuning.least_kappa)
         self.d, self.shift = 1.0, self.kappas**2 * multipliers

@@ -144,7 +144,7 @@ def _to_boundary(share: np.ndarray, direction: np.ndarray) -> tuple[float, int]:
 
 
 class GradientSteps:
-    """The quasi-Newton steps of one fit, with a BFGS matrix; see the module.
+    """The quasi-Newton steps of one fit: minimise a quadratic model with a BFGS matrix.
 
     Parameters
     ----------
