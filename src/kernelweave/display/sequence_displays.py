@@ -206,7 +206,7 @@ class KmerDisplay(Display):
         k : int
             Length of the k-mers.
         corrected : bool
-            Whether to draw positional oligomer importance (`inspection.poim`).
+            Whether to draw positional oligomer importance (`inspection.poim`) in place of weights.
         most : int
             Maximum number of k-mers drawn: those with the largest absolute weights.
         ax : matplotlib Axes, optional

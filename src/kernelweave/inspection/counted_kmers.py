@@ -124,8 +124,8 @@ def all_words(model: FittedEstimator, target: object = None) -> Iterator[tuple[s
 def _gapped_rows(quantity: HammingQuantity, values: np.ndarray) -> Iterator[tuple[str, float]]:
     """Yield the words of a gapped k-mer kernel in alphabetical order, with their weights.
 
-    `values`, shape (letters**l,), are the weights of all words; with both strands only the first of
-    a word and its reverse complement is yielded.
+    `values`, shape (letters**l,), are the weights; with both strands only the first of a word and
+    its reverse complement is yielded.
     """
     letters = np.frombuffer(quantity.alphabet.letters, dtype=np.uint8)
     powers = len(letters) ** np.arange(quantity.length - 1, -1, -1, dtype=np.int64)

@@ -181,7 +181,7 @@ class _Words:
     reads : ndarray of shape (directions, n, longest)
         Codes of the letters; the value `letters` stands beyond the end of a word.
     weights : ndarray of shape (n,)
-        Weights of the words, relative to the lightest one.
+        Weight of each word minus that of the lightest one, plus a small constant.
     letters : int
         Number of letters of the alphabet.
     complement : ndarray of shape (letters,), or None

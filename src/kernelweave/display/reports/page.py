@@ -109,10 +109,17 @@ def report(
 def redraw(page: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
     """Render a page again from the JSON that it embeds.
 
+    Parameters
+    ----------
+    page : str or path
+        A file that `report` has written.
+    path : str or path
+        The new HTML file; it may be the same.
+
     Raises
     ------
     ValueError
-        If `report` has not written the file.
+        If `page` embeds no data of a report.
     """
     found = EMBEDDED.search(Path(page).read_text("utf-8"))
     if found is None:
