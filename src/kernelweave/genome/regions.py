@@ -265,7 +265,7 @@ def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) 
 
 
 def chromosome_sizes(genome: Sequences) -> dict[str, int]:
-    """Return the length of each chromosome by its name, which ends at the first blank."""
+    """Return the length of each chromosome by its name, the first word of its header."""
     names = chromosome_names(genome)
     lengths = genome.lengths[: len(names)].tolist()
     return {name: length for name, length in zip(names, lengths, strict=True) if name}

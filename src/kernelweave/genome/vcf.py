@@ -137,7 +137,7 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
 
 
 def _with_scores(info: str, fields: list[str], scores: list[list[float]]) -> str:
-    """Return the text of the column INFO with the scores of all alleles of a line added."""
+    """Return the text of INFO with the scores of all alleles of a line appended."""
     reference, *others = zip(*scores, strict=True)
     known = [value for value in reference if value == value]
     values = [known[:1] or [np.nan], *others]

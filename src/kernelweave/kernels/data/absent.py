@@ -75,7 +75,7 @@ class Presence:
 
     @classmethod
     def of(cls, compiled: CompiledKernels) -> Presence:
-        """Return the shares of the views that kernels read."""
+        """Return a `Presence` with the shares of the views that given kernels read."""
         parts: Counter[tuple[Columns, ...]] = Counter()
         shares = iter(shares_of_views(compiled.views).tolist())
         for kernel in compiled.kernels:

@@ -19,7 +19,7 @@ from kernelweave.model.files.registry import registered
 @registered("Missing")
 @dataclass(frozen=True)
 class Missing(TableKernel):
-    """The number of columns that are missing (NaN or None) in both examples.
+    """Kernel that counts the columns whose values are missing (NaN or None) in both examples.
 
     Parameters
     ----------

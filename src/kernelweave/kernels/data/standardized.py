@@ -214,7 +214,11 @@ def sparse_moments(X: sp.csr_array, shares: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _varying(spreads: np.ndarray) -> np.ndarray:
-    """Return standard deviations computed without centring, 0 at the level of rounding errors."""
+    """Return standard deviations, those at the level of rounding errors replaced by 0.
+
+    The deviations are computed without centring, from values of at most 1. Their rounding errors
+    are therefore about the square root of those of centred values.
+    """
     return np.where(spreads > np.sqrt(ROUNDING), spreads, 0.0)
 
 

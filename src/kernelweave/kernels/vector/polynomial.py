@@ -18,7 +18,6 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree : int >= 1, or a sequence of them
-        Exponent.
     gamma : float > 0, {"auto", "scale"}, None, or a sequence of them
         Factor of the dot product. None and "auto" are 1 / n_features, "scale" is
         1 / (n_features * variance of all values).
