@@ -126,6 +126,14 @@ def test_newton_takes_weights_of_all_magnitudes(rng):
     np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)
 
 
+def test_newton_refuses_a_sparse_problem_without_active_kernels(rng):
+    """At alpha = 0 all squared block norms are 0; ratios of them would be undefined."""
+    problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norms.Lp(1), rng)
+    theta = problem.norm.start(engine.n_kernels)
+    with pytest.raises(np.linalg.LinAlgError, match="squared block norm"):
+        polish(problem, engine, Point(np.zeros(engine.n), theta, 0.0))
+
+
 def test_weights_of_costly_kernels_shrink(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     best = solve("qcqp", problem, engine, 1e-5).weights.argmax()

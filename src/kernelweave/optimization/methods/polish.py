@@ -97,6 +97,10 @@ def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
     if not norm.is_sparse:
         return np.flatnonzero(theta)
     height = s / norm.costs(len(s))
+    if not height.max() > 0:  # rounding may leave small negative numbers
+        raise np.linalg.LinAlgError(
+            "no squared block norm is positive, so that no kernel is active"
+        )
     return np.flatnonzero(theta / theta.max() > 1.0 - height / height.max())
 
 
