@@ -189,8 +189,9 @@ def test_bad_values_are_named(values, error, message):
 def test_unknown_letters_may_be_refused():
     with pytest.raises(ValueError, match="sequence 1, position 2: 'N' is not a letter"):
         as_sequences(["ACGT", "ACNT"], unknown="error")
-    with pytest.raises(ValueError, match="letters outside the alphabet"):
-        as_sequences(as_sequences(["ACNT"]), unknown="error")
+    for text, alphabet in [("ACNT", "dna"), ("ACDX", "protein")]:
+        with pytest.raises(ValueError, match="letters outside the alphabet"):
+            as_sequences(as_sequences([text], alphabet), alphabet, unknown="error")
     with pytest.raises(ValueError, match="unknown must be one of"):
         as_sequences(["ACGT"], unknown="ignore")
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..common.core import _core
 from ..model.files.registry import registered
-from .alphabets import DNA, Alphabet, as_alphabet
+from .alphabets import DNA, UNKNOWN, Alphabet, as_alphabet
 from .names import Names, joined
 
 _SAME_CODES = bytes(range(256))
@@ -168,6 +168,13 @@ class Sequences:
     def shape(self) -> tuple[int, int]:
         """The shape (n, 1) of a table with one column."""
         return (self.n, 1)
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether there are letters outside the alphabet."""
+        if self.data.dtype == np.uint8:
+            return bool((self.data == UNKNOWN).any())
+        return self.unknown is not None
 
     @property
     def nbytes(self) -> int:

@@ -72,7 +72,7 @@ def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequence
             f"alphabet must be {sequences.alphabet.name!r}, that of the sequences, got "
             f"{alphabet.name!r}; read the texts again for another alphabet"
         )
-    if refuses(unknown) and sequences.unknown is not None:
+    if refuses(unknown) and sequences.has_unknown:
         raise ValueError(
             f"sequences ({alphabet.name}): there are letters outside the alphabet; with "
             "unknown='mismatch' they match nothing"
