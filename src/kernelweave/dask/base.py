@@ -44,7 +44,7 @@ class DaskEstimator(MKLEstimator):
     client : distributed.Client or None
         The cluster; None for the current client.
     **parameters
-        Those of the local estimator, the class `plain`.
+        Parameters of the local estimator, an instance of the class `plain`.
     """
 
     plain: ClassVar[type[MKLEstimator]]
@@ -238,7 +238,8 @@ class WithDecisions:
         Returns
         -------
         array of shape (n,), or (n, classes) for more than two classes
-            A Dask array if X is a Dask collection. Those of one class are positive for inliers.
+            A Dask array if X is a Dask collection. For one-class models, inliers have positive
+            values.
         """
         return self._apply("decision_function", X)
 

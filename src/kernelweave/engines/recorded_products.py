@@ -1,4 +1,4 @@
-"""Recorded matrix-vector products: a model of the kernel matrix.
+"""Recorded matrix-vector products: an approximation of the kernel matrix.
 
 A matrix K that has been multiplied with some vectors is known on their span. With an orthonormal
 basis Q of that space (as columns), and a number sigma for all other directions, the model is
@@ -33,13 +33,13 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class LowRankModel:
-    """The model sigma I + U' U of a kernel matrix, with U of shape (r, n)."""
+    """The approximation sigma I + U' U of a kernel matrix, with U of shape (r, n)."""
 
     sigma: float
     U: np.ndarray
 
     def __matmul__(self, v: np.ndarray) -> np.ndarray:
-        """Return the product of the model with a vector v, shape (n,)."""
+        """Return the product of the approximation with a vector v, shape (n,)."""
         return self.sigma * v + (self.U @ v) @ self.U
 
 
@@ -63,7 +63,7 @@ class RecordedProducts:
 
     @property
     def predicts(self) -> bool:
-        """Whether the model is based on the kernels with cheap products (`SurrogateMatrix`)."""
+        """Whether kernels with cheap products predict the others (`SurrogateMatrix`)."""
         return self._quick is not None
 
     def __len__(self) -> int:
@@ -123,12 +123,12 @@ class RecordedProducts:
         )
 
     def matches(self, weights: np.ndarray) -> bool:
-        """Return whether the recorded products give those with this weighted sum exactly."""
+        """Return whether the recorded products are exact for sum_m weights_m K_m."""
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
         return same and self.covers(weights)
 
     def model(self, weights: np.ndarray) -> LowRankModel | SurrogateMatrix | None:
-        """Return a model of the weighted sum of the kernels, or None if nothing is recorded."""
+        """Return an approximation of sum_m weights_m K_m, or None if nothing is recorded."""
         quick = self._slow is not None and not weights[self._slow].any()
         if self._quick is None or quick:
             return self.matrix(weights) if self.covers(weights) else None
@@ -142,12 +142,12 @@ class RecordedProducts:
         return SurrogateMatrix(self._quick, share * every)
 
     def _recorded_with(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the vectors and their products with the weighted sum, both of shape (r, n)."""
+        """Return r vectors and their products with sum_m weights_m K_m, both of shape (r, n)."""
         own = np.ones(1) if self._kernels is None else weights[self._kernels]
         return np.array(self._basis), np.array([own @ products for products in self._products])
 
     def matrix(self, weights: np.ndarray) -> LowRankModel:
-        """Return the low-rank model of the weighted sum of the kernels."""
+        """Return an approximation sigma I + U' U of sum_m weights_m K_m, U of shape (r, n)."""
         Q, KQ = self._recorded_with(weights)
         inside = Q @ KQ.T
         values, vectors = np.linalg.eigh(0.5 * (inside + inside.T))

@@ -182,9 +182,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         -------
         ndarray of shape (n, n_classes)
             Columns follow ``classes_``. Probabilities of one against the rest, and calibrated ones
-            of joint models, are divided by their sum. Those of pairs of classes are coupled (Wu,
-            Lin and Weng, 2004), as in scikit-learn's SVC; they may rank classes differently from
-            the votes of `predict`.
+            of joint models, are divided by their sum. Probabilities of pairs of classes are coupled
+            (Wu, Lin and Weng, 2004), as in scikit-learn's SVC; they may rank classes differently
+            from the votes of `predict`.
             Multilabel models have one probability for each label.
 
         Raises

@@ -87,8 +87,8 @@ class Kernel(Nested, ABC):
         ----------
         layout : Layout
             Numbers what instructions refer to: quantities of pairs of examples, such as squared
-            distances (sources), and numbers of single examples, such as norms (slots). Those of the
-            kernel are added.
+            distances (sources), and numbers of single examples, such as norms (slots). This method
+            adds the quantities and numbers of the kernel.
 
         Returns
         -------
@@ -227,7 +227,7 @@ class Kernel(Nested, ABC):
 
     @property
     def may_vanish(self) -> bool:
-        """Whether examples with k(x, x) = 0 are valid, such as sequences shorter than k."""
+        """Whether examples with k(x, x) = 0 are valid, such as sequences shorter than the words."""
         return False
 
     @property

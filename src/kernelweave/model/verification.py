@@ -470,8 +470,8 @@ def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
 def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
     """Return a mask of the normalisation factors of absent views, shape (slots, n).
 
-    A slot contains one factor for each example. Those of examples without the view have no effect:
-    `Extrapolated` multiplies the kernel by 0.
+    A slot contains one factor for each example. Factors of examples without the view have no
+    effect: `Extrapolated` multiplies the kernel by 0.
     """
     slots = [np.zeros((0, reading.n), dtype=bool)]
     for kernel in compiled.listing.layout.slotted:

@@ -32,7 +32,8 @@ class ActiveSetTuning:
     ----------
     many_examples : active sets are used if there are more examples; minimum size of the first set.
     smallest_share : the first set has at least this fraction of all examples.
-    growth : largest ratio of the sizes of two successive sets.
+    growth : largest ratio of the size of the next set to that of the present one; smaller sets
+        count as `many_examples`.
     spare : a set also includes the examples closest to a violation; their number is this fraction
         of the number of its support vectors and violators.
     one_kernel, many_kernels : the problem of a set is solved to this fraction of the gap on all
@@ -119,8 +120,9 @@ def next_set(
 ) -> np.ndarray:
     """Return the support vectors, the KKT violators, and the examples closest to a violation.
 
-    Violations are computed with the optimal bias. The midpoint of the largest up and down violation
-    estimates the bias well only near the optimum. `size` is the number of examples in the last set.
+    `bias` is the optimal bias for `alpha`, with which violations are computed. `size` is the number
+    of examples in the present set. It limits that of the next one (see `growth`), which is at most
+    half of all. If the support vectors alone reach the limit, all examples are returned.
     """
     violations.middle = -bias
     idle = np.flatnonzero(alpha == 0)

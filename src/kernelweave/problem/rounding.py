@@ -342,9 +342,9 @@ def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
 
 
 def _propagated(expression: Expression, planes: dict[int, Plane], vectors: np.ndarray) -> Bounds:
-    """Return bounds of the value of an expression, given those of its planes, by number.
+    """Return bounds of the value of an expression, given those of its planes by their numbers.
 
-    `vectors` are the numbers of the slots of each example, shape (slots, n).
+    `vectors`, shape (slots, n), are the numbers of single examples, such as norms.
     """
     stack: list[Bounds] = []
     with np.errstate(over="ignore", invalid="ignore"):
@@ -364,12 +364,14 @@ def _propagated(expression: Expression, planes: dict[int, Plane], vectors: np.nd
 
 
 def _exponential(plane: Plane, gamma: Numbers) -> Bounds:
+    """Return bounds of exp(-gamma q), where q is the quantity of the plane."""
     if plane.relative:  # t exp(-t) < 1
         return 1.0, plane.relative + UNIT
     return 1.0, np.minimum(gamma * plane.error, 1.0) * np.exp(-gamma * plane.least) + UNIT
 
 
 def _power(plane: Plane, gamma: Numbers, coef0: Numbers, degree: Numbers) -> Bounds:
+    """Return bounds of (gamma q + coef0)^degree, where q is the quantity of the plane."""
     base = gamma * plane.size + coef0
     slope = degree * np.power(base, degree - 1.0)
     return np.power(base, 1.0 * degree), slope * (gamma * plane.error + 2 * UNIT * base)
@@ -386,13 +388,21 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
 
 
 def _unit(value: Bounds, slot: object) -> Bounds:
-    """Return bounds of the kernel value divided by sqrt(k(x, x) k(y, y))."""
+    """Return bounds of k(x, y) / sqrt(k(x, x) k(y, y)).
+
+    `slot` is the position of the factors 1 / sqrt(k(x, x)), which the bounds do not depend on.
+    """
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
 
 def _centred(value: Bounds, slot: object, total: object) -> Bounds:
-    """Return bounds after centring, which adds or subtracts three means over all examples."""
+    """Return bounds of the kernel centred in feature space.
+
+    Centring subtracts the means of k(x, .) and k(., y) from k(x, y), and adds the mean over all
+    pairs. The bounds depend neither on `slot`, the position of the means of each example, nor on
+    `total`, the mean over all pairs.
+    """
     size, error = (2 * (bound + _largest(bound)) for bound in value)
     return size, error + 4 * UNIT * size
 

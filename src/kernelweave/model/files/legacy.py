@@ -62,7 +62,7 @@ class OldPlan:
 
 
 def with_current_texts(fitted: dict[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a file with the present texts of `certifies_` and of its plan."""
+    """Return the attributes of a model file, with texts of version 0.2 replaced by current ones."""
     if "certifies_" in fitted:
         fitted = fitted | {"certifies_": _current(fitted["certifies_"])}
     plan = fitted.get("plan_")

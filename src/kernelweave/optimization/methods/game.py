@@ -49,9 +49,9 @@ class Game:
     rounds : int
         Number of rounds played.
     longest : float
-        Largest ||u_m|| over the kernels.
+        Largest sqrt(a' G_m a) over the kernels, with G_m = Y K_m Y / c_m + D.
     step : float
-        Largest ||u_m||^2 of the last round alone.
+        Largest d' G_m d over the kernels, where d is the change of a in the last round.
     scale : float
         Factor of alpha in the last certificate.
     """

@@ -89,8 +89,9 @@ class MWU(Method):
         Unit of the learning rate: the value of the game, the largest diagonal element of the
         kernels, or, as printed in the paper, their mean trace.
     rho : float, optional
-        Width, an upper bound of 1 + ||u_m|| in any single round. The bound of the paper, 3/2, needs
-        kernels of trace 1 without negative values. The default is a bound for all kernels.
+        Width: an upper bound of 1 + sqrt(d'K_m d), where d is the change of alpha in any round, and
+        K_m kernel matrix m with its ridge, in units of `scaling`. The bound of the paper, 3/2,
+        needs kernels of trace 1 without negative values. The default is a bound for all kernels.
     stage : {None, "alignment", "centered-alignment"}
         First stage. If given, the weights are those of this kernel alignment (for every norm that
         allows weights of 0), and multiplicative weights only find alpha.
@@ -243,7 +244,10 @@ class MWU(Method):
         return math.ceil(8 * rho**2 / eps**2 * math.log(game.engine.n))
 
     def _rho(self, game: Game) -> float:
-        """Return a bound of 1 + ||u||; ||u||^2 is at most the largest diagonal element."""
+        """Return `rho`, or by default 1 plus the root of the largest diagonal element of any K_m.
+
+        K_m is a kernel matrix with its ridge, in units of `scaling`.
+        """
         return self.rho or 1.0 + math.sqrt(game.largest / game.unit(self.scaling))
 
     def rate(self, game: Game, eps: float) -> Callable[[Game], float]:
@@ -268,17 +272,18 @@ class MWU(Method):
         return lambda game: rate
 
     def check_width(self, step: float) -> None:
-        """Check that the last round did not exceed the width `rho`.
+        """Check that `rho` is an upper bound of 1 + sqrt(step), as the learning rate assumes.
 
         Parameters
         ----------
         step : float
-            Largest ||u_m||^2 of the last round.
+            Largest d'K_m d over the kernels, where d is the change of alpha in the last round, and
+            K_m kernel matrix m with its ridge, in units of `scaling`.
 
         Raises
         ------
         ValueError
-            If 1 + ||u_m|| is above `rho`.
+            If 1 + sqrt(step) is above `rho`.
         """
         if self.rho is None or self.scaling == "value":
             return

@@ -96,7 +96,7 @@ class Sifting:
             Initial weights.
         run : Run
         chosen : ndarray of int
-            First sample of kernels, sorted.
+            Kernels of the first sample, sorted.
 
         Returns
         -------
@@ -136,10 +136,10 @@ class Sifting:
     def among_some(
         self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, chosen: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return weights and a sample of kernels, from sifting on every `SHARE`-th kernel.
+        """Return weights and a sample of kernels, from a solution on every `SHARE`-th kernel.
 
-        The engine is moved to that solution. The parameters are those of `solve`; the first sample
-        takes part in any case.
+        The problem on these kernels and those in `chosen` is solved by `solve`, which has the same
+        parameters. The alpha of the engine becomes that of the solution.
 
         Returns
         -------
