@@ -86,7 +86,11 @@ class DaskEstimator(MKLEstimator):
         return super()._default_kernels(X.sample, costs[X.chosen])
 
     def _readers(self, X: Data) -> list[Kernel]:
-        """Return kernels that read all columns used for training."""
+        """Return the kernels that read each partition to find one that causes an error.
+
+        These are the kernels that the user passed. Without any, it is one kernel on all columns of
+        a numeric array; the list is empty for other data.
+        """
         if self.kernels is not None:
             return listed(self.kernels)
         return [Linear()] if is_numeric_array(X.sample) else []

@@ -104,16 +104,16 @@ def _scaled(original: Any, leaf: Any, variance: float) -> Any:
 
 
 def rebuilt(original: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """Return a resolved kernel in which `change` replaces all parts with ``gamma="scale"``.
+    """Return a kernel in which `change` replaces each part that was given ``gamma="scale"``.
 
     Parameters
     ----------
     original : Kernel
-        The kernel before it was resolved.
+        The kernel as the user passed it.
     found : Kernel
-        The resolved kernel.
+        The same kernel with numbers for the parameters that depend on the data.
     change : callable
-        Returns the replacement for a resolved part and the part before it was resolved.
+        Called with a part of `found` and the same part of `original`; returns the replacement.
     """
     if isinstance(found, VectorKernel):
         gamma = getattr(original, "gamma", None)

@@ -218,7 +218,7 @@ class ClassPairsEngine(Engine):
             yield where, pair, self.rows[pair][idx[where] - self.slices[pair].start]
 
     def _each_kernel(self, values: np.ndarray) -> np.ndarray:
-        """Return values of each kernel, shape (M, ...); if `summed`, their sum, (1, ...)."""
+        """Return values, summed over axis 0 (the kernels) if the kernels are treated as one."""
         return values if len(values) == self.n_kernels else values.sum(axis=0, keepdims=True)
 
     def diagonal(self) -> np.ndarray:

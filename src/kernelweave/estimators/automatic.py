@@ -38,13 +38,13 @@ EQUAL = 1e-6  # difference of mean losses that the tolerance of the fits may cau
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen set of kernels and factor of C, with the held-out losses of all candidates.
+    """The chosen set of kernels and factor of C, with the held-out losses of all sets.
 
     Attributes
     ----------
-    name : the chosen candidate.
+    name : the name of the chosen set of kernels.
     factor : the chosen C, relative to that of the problems.
-    tried : a dict per candidate with its name ("kernels"), its best C ("C", relative), its
+    tried : a dict per set of kernels with its name ("kernels"), its best C ("C", relative), its
         held-out "loss" (error rate, or mean squared error relative to the variance), and whether it
         is "chosen".
     """
@@ -62,14 +62,16 @@ def choose(
     *,
     shared: bool,
 ) -> Choice:
-    """Return the candidate and the factor of C with the lowest held-out loss.
+    """Return the set of default kernels and the factor of C that held-out losses choose.
+
+    A set with more kernels is chosen only if its loss is lower by more than one standard error.
 
     Parameters
     ----------
-    estimator : gives the candidates and the parameters of the fits; it is not changed.
+    estimator : gives the sets of kernels and the parameters of the fits; it is not changed.
     X : n examples.
-    problems : the problem of each output, at the costs that `factors` multiply.
-    factors : values of C, ascending.
+    problems : the problem of each output, with the costs of the examples at factor 1.
+    factors : numbers by which the costs are multiplied, ascending.
     shared : whether the outputs share their weights.
     """
     sample = HeldOutSample.of(X, problems)
@@ -108,7 +110,7 @@ def _notify(estimator: MKLEstimator, message: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """The best factor of C of a candidate, and its held-out losses, shape (n,)."""
+    """The best factor of C of a set of kernels, and its held-out losses, shape (n,)."""
 
     factor: float
     losses: np.ndarray
@@ -120,7 +122,7 @@ class Trial:
         Parameters
         ----------
         losses : held-out losses, shape (factors, n).
-        factors : values of C, ascending; the smallest of equally good ones is chosen.
+        factors : multiples of the costs, ascending; the smallest of equally good ones is chosen.
         shares : weight of each example in means, shape (n,); the sum is 1.
         """
         means = losses @ shares
@@ -129,15 +131,15 @@ class Trial:
 
 
 def best_of(tried: Mapping[str, Trial], shares: np.ndarray) -> Choice:
-    """Return the candidate that successive comparisons choose.
+    """Return the set of kernels that successive comparisons choose.
 
-    The first candidate is compared with each later one in turn. A later candidate replaces the
-    present one if its held-out loss is lower by more than one standard error of the paired
+    The first set is compared with each later one in turn. A later set replaces the present one if
+    its held-out loss is lower by more than one standard error of the paired
     differences.
 
     Parameters
     ----------
-    tried : the best trial of each candidate, simplest first.
+    tried : the best trial of each set of kernels, simplest first.
     shares : weight of each example in means, shape (n,); the sum is 1.
     """
     name = next(iter(tried))

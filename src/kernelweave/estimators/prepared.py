@@ -63,7 +63,7 @@ class Prepared:
         Parameters
         ----------
         problems : list of Problem
-            The problem of each output, or one of all outputs.
+            The problem of each output, or the one problem of a joint multi-class loss.
         shared : bool
             Whether the outputs share their weights; their problems are then joined to one.
 

@@ -156,7 +156,8 @@ def write_bigwig(
     genome : path
         FASTA or 2bit file, for the lengths of the chromosomes.
     at : {"centre", "start"}
-        As in `write_bedgraph`.
+        Bases to which a value is assigned: as many as the step of the scan, around the centre of
+        the window or from its start on.
 
     Raises
     ------

@@ -247,7 +247,7 @@ def mismatches(found: list[Variant], status: list[str]) -> str:
     found : list of n Variant
         The variants.
     status : list of n str
-        As in `VariantScores`.
+        "scored", or the reason why a variant has no score.
     """
     counts = Counter(one for one in status if one in (ABSENT, BEYOND, DIFFERS))
     if not counts:

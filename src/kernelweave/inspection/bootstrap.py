@@ -146,7 +146,7 @@ class BootstrapWeights:
         level : float
             Significance level.
         correction : str or None
-            As for `p_values`.
+            Correction for multiple tests, an argument of `p_values`.
 
         Returns
         -------
@@ -250,7 +250,10 @@ class BootstrapFits(Refits):
 
     Attributes
     ----------
-    estimator, X, y, random_state : as in `Refits`
+    estimator : estimator that is cloned for each fit
+    X, y : n examples and their targets
+    random_state : int
+        Seed, from which each fit derives its own.
     sample_weight : array of shape (n,), or None
         Multiplied by the number of draws of each example.
     """

@@ -86,7 +86,7 @@ class HeldOutTest:
         level : float
             Significance level.
         correction : str or None
-            As for `p_values`.
+            Correction for multiple tests, an argument of `p_values`.
 
         Returns
         -------
@@ -164,7 +164,10 @@ class HeldOutFits(Refits):
 
     Attributes
     ----------
-    estimator, X, y, random_state : as in `Refits`
+    estimator : estimator that is cloned for each fit
+    X, y : n examples and their targets
+    random_state : int
+        Seed, from which each fit derives its own.
     folds : int
         Number of folds of each cross-validation.
     """

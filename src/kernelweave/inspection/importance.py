@@ -75,11 +75,15 @@ def importance(
     Parameters
     ----------
     model : fitted estimator
-        As for `kmer_weights`.
+        With weighted degree kernels; other kernels are ignored.
     max_k : int
         Length of the longest words, at most that of the sequences.
-    background, target, n_jobs
-        As for `kmer_weights`.
+    background : array of shape (letters,), optional
+        Probability of each letter outside the k-mer; uniform by default.
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------

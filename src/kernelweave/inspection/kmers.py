@@ -171,8 +171,14 @@ def poim(
     model : fitted estimator
     k : int
         Number of letters.
-    background, positions, target, n_jobs
-        As for `kmer_weights`.
+    background : array of shape (letters,), optional
+        Probability of each letter outside the k-mer; uniform by default.
+    positions : (start, stop), optional
+        Part of the sequences in which k-mers lie; all by default.
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
@@ -226,8 +232,12 @@ def top_kmers(
         Number of letters, for weighted degree kernels. W is computed position by position, so k
         may be larger than for `kmer_weights`. Omit it for spectrum and gapped k-mer kernels, whose
         words of all lengths are ranked together.
-    background, target, n_jobs
-        As for `kmer_weights`.
+    background : array of shape (letters,), optional
+        Probability of each letter outside the k-mer; uniform by default.
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------

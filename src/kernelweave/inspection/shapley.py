@@ -262,7 +262,10 @@ class _Values:
     background: str
 
     def arranged(self, by: str, outputs: tuple[object, ...] | None) -> ShapleyValues:
-        """Return `ShapleyValues`; its arrays have no axis of outputs if `outputs` is None."""
+        """Return the values by "feature", "kernel" or "view", as `by` says, in the public format.
+
+        If `outputs`, the names of the outputs, is None, the arrays have no axis of outputs.
+        """
         values, bases = self.values, np.tile(self.base, (len(self.values), 1))
         if outputs is None:
             values, bases = values[:, 0], bases[:, 0]

@@ -72,7 +72,10 @@ def newton(
     ----------
     derivatives : function of (f, y) that returns the first and second derivatives of the loss V
         with respect to f
-    F, y, C, tau : as in `Loss.best_bias`
+    F, y, C : arrays of shape (n,)
+        Decision values without intercept, targets and costs.
+    tau : float
+        Coefficient of b.
 
     Returns
     -------

@@ -68,13 +68,13 @@ class ComparablePairs:
         return events, later
 
     def active(self, F: np.ndarray, margin: float = 1.0) -> ActivePairs:
-        """Return the active pairs, F_j - margin < F_i, of outputs F, shape (n,)."""
+        """Return the pairs (j, i), i later than j, with F_j - margin < F_i; F has shape (n,)."""
         kind = MatrixOfPairs if len(self.example) <= FEW_PLACES else TreeOfPairs
         return kind(self, F, margin)
 
 
 class ActivePairs(ABC):
-    """The active pairs, F_j - margin < F_i, and sums over them."""
+    """Pairs (j, i) of an event j and a later i with F_j - margin < F_i, and sums over them."""
 
     @abstractmethod
     def over_later(self, values: np.ndarray) -> np.ndarray:
@@ -96,9 +96,9 @@ class MatrixOfPairs(ActivePairs):
     pairs : ComparablePairs
         All comparable pairs.
     F : ndarray of shape (n,)
-        Outputs, by which pairs are active.
+        Outputs.
     margin : float
-        Pairs are active if F_j - margin < F_i.
+        A pair (j, i) of an event j and a later i is active if F_j - margin < F_i.
     """
 
     def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):
@@ -128,8 +128,12 @@ class TreeOfPairs(ActivePairs):
 
     Parameters
     ----------
-    pairs, F, margin
-        As for `MatrixOfPairs`.
+    pairs : ComparablePairs
+        All comparable pairs.
+    F : ndarray of shape (n,)
+        Outputs.
+    margin : float
+        A pair (j, i) of an event j and a later i is active if F_j - margin < F_i.
     """
 
     def __init__(self, pairs: ComparablePairs, F: np.ndarray, margin: float = 1.0):

@@ -281,7 +281,7 @@ class Risk:
         return (self._bias_of(F, self.tau) + self.centre) - self.centre
 
     def _bias_of(self, F: np.ndarray, tau: float) -> Numbers:
-        """Return the unrounded bias that minimises the risk of outputs F, shape (n,)."""
+        """Return the minimiser b of sum_i C_i V(F_i + b, y_i) + tau b, one for each output."""
         if self.n_outputs == 1:
             return self.loss.best_bias(F, self.y, self.C, tau)
         best, y, C = self.loss.best_bias, self.y, self.C

@@ -343,7 +343,7 @@ class Model:
         ----------
         X : n examples
         extrapolate : bool
-            As in `decide`.
+            Whether the contributions of present views are scaled up to compensate for absent views.
         n_jobs : int
             Number of threads.
 

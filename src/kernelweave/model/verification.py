@@ -249,7 +249,7 @@ def _close(found: np.ndarray, stated: np.ndarray, size: np.ndarray) -> np.ndarra
 def problems_of(
     model: FittedEstimator, X: object, y: object, sample_weight: object
 ) -> list[Problem]:
-    """Return the problem of each output, or one of all outputs."""
+    """Return the problem of each output, or the one problem of a joint multi-class loss."""
     norm = model._used_norm
     if getattr(model, "multilabel_", False):
         return model._label_problems(X, y, sample_weight)[0]

@@ -144,7 +144,7 @@ class Elliptic(Norm):
 
     @cached_property
     def _root(self) -> np.ndarray:
-        """The inverse of the Cholesky factor: ||theta|| is the length of its product with theta."""
+        """The inverse of L in E = L L': ||theta|| is the Euclidean length of L^-1 theta."""
         return solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
 
     @cached_property

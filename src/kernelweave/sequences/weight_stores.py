@@ -112,7 +112,7 @@ class WeightStore:
         Parameters
         ----------
         X : n sequences
-            As for `add`.
+            `Sequences`, a list, or a column of strings.
         n_jobs : int or None
             Number of threads.
 

@@ -191,7 +191,8 @@ class Reader(ABC):
     shares : array of shape (n,)
         Weight of each example in means; they sum to 1.
     vectors : dict
-        Cache of the numbers per example that a kernel (or other object), the key, has computed.
+        Cache of arrays with a number for each example, such as mean kernel values. The key is the
+        object, mostly a kernel, that has computed the array.
     """
 
     X: Tabular

@@ -117,7 +117,7 @@ class Encoded(Columns):
         Returns
         -------
         array or sparse matrix of shape (n, n_features), float64
-            Rows of absent examples are `fill`, or zeros.
+            Examples whose columns are all missing have the row `fill`, or zeros if that is empty.
         """
         part, rows = self.present(X)
         values = np.empty((0, self.n_features)) if part is None else self._values(part)
@@ -206,7 +206,11 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
 
     Parameters
     ----------
-    selection, name : as in `choose`
+    selection : None, position, name, list, slice, boolean mask or function
+        As in scikit-learn's ColumnTransformer; if X is `Views`, the name of a view, or a pair of a
+        name and a selection within the view.
+    name : str or None
+        Name of the kernel, which selects a view if `selection` is None.
     X : n training examples
 
     Raises

@@ -61,7 +61,7 @@ class BagOfWords(TableKernel):
     name : str, optional
         Name of the kernel.
     vocabulary : tuple of str, or None
-        The words; determined by `resolve`.
+        The words; None before they are taken from the training data.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class EqualLengthKernel(StringKernel):
     ----------
     alphabet, unknown, columns, name : as for `StringKernel`
     length : int or None
-        Length of the sequences; determined by `resolve`.
+        Length of the sequences; None before it is taken from the training data.
     """
 
     length: int | None = field(default=None, kw_only=True, repr=False)

@@ -77,8 +77,17 @@ class HammingQuantity:
     length : int
         Length l of the words.
     values : tuple of tuples of l + 1 fractions
-        h(0), ..., h(l) of each kernel.
-    alphabet, both_strands, centre, store : as in `GappedKmer`
+        For each kernel, the contributions h(0), ..., h(l) of two words with 0, ..., l mismatches.
+    alphabet : Alphabet
+        The letters of the sequences.
+    both_strands : bool
+        Whether words of the reverse complement are compared, too.
+    centre : (M, H) or None
+        Weight M of words in the middle of a sequence, and distance H at which it is halved; None if
+        all weights are 1.
+    store : {"auto", "rows", "table"}
+        How sums over many examples are computed: from each value ("rows"), from a table of weights
+        of all words ("table"), or by the cheaper of both ("auto").
     """
 
     length: int

@@ -49,7 +49,7 @@ class LocalityImproved(EqualLengthKernel):
         Exponents of the fraction of matches in a window, and of the sum over windows.
     alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
-        Length of the sequences; determined by `resolve`.
+        Length of the sequences; None before it is taken from the training data.
 
     Examples
     --------

@@ -23,7 +23,14 @@ class SpectrumQuantity:
 
     Attributes
     ----------
-    k, alphabet, both_strands, store : as in `Spectrum`
+    k : int
+        Length of the k-mers.
+    alphabet : Alphabet
+        The letters of the sequences.
+    both_strands : bool
+        Whether a k-mer and its reverse complement count as the same.
+    store : str
+        How sums over many examples are computed, one of `STORES`.
     """
 
     k: int

@@ -52,7 +52,12 @@ class Strings:
 
     Attributes
     ----------
-    columns, alphabet, unknown : as in `Texts`
+    columns : Columns
+        The column.
+    alphabet : Alphabet
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters match nothing or raise an error.
     length : int
         Number of letters of each sequence.
     """

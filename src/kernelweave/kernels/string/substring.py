@@ -23,7 +23,11 @@ class SubstringQuantity:
     ----------
     weights : tuple of floats
         Weights of substrings of 1, 2, ... letters; the last one is positive.
-    alphabet, store : as in `Substring`
+    alphabet : Alphabet
+        The letters of the sequences.
+    store : {"auto", "rows", "suffix"}
+        How sums over many examples are computed: from each value ("rows"), from a suffix array
+        ("suffix"), or by the cheaper of both ("auto").
     """
 
     weights: tuple[float, ...]

@@ -28,11 +28,13 @@ class WdQuantity:
     shifts : tuple of int
         Largest shift of each position; empty without shifts.
     split : None, "degree", "position", "both", or ranges of positions
-        The members of the family, as in `WeightedDegree`; None for a single kernel.
+        The members of the family: one for each match length, start, or combination of both, or for
+        each range of starts; None for a single kernel.
     length : int
         Length of the sequences.
     store : {"auto", "rows", "trie"}
-        How sums over many examples are computed, as in `WeightedDegree`.
+        How sums over many examples are computed: from each value ("rows"), from words in tries
+        ("trie"), or by the cheaper of both ("auto").
     position_weights : tuple of floats
         Factor of each position; empty if all are 1.
     """

@@ -167,7 +167,7 @@ class WeightedDegree(PositionalKernel):
         weights of words at each position in tries ("trie"), or by the cheaper of both ("auto").
     alphabet, unknown, columns, name : as for `Spectrum`
     length : int or None
-        Length of the sequences; determined by `resolve`.
+        Length of the sequences; None before it is taken from the training data.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class Evaluated(TableKernel):
     negative : array of shape (n_train, r), or None
         The r eigenvectors of negative eigenvalues, which are projected out; set by `resolve`.
     reference : array of shape (n_train, d) or (n_train,)
-        The training examples; determined by `resolve`.
+        The training examples; set by `resolve(X)`.
     """
 
     quantity = "given"
@@ -138,7 +138,7 @@ class Function(Evaluated):
         If the matrix of the training examples is not symmetric or not positive semidefinite, "clip"
         repairs it with a warning, and "error" raises an error. See `Precomputed`.
     negative, reference : arrays
-        Eigenvectors that are projected out, and training examples; determined by `resolve`.
+        Eigenvectors that are projected out, and training examples; set by `resolve(X)`.
 
     Examples
     --------

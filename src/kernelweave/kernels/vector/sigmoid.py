@@ -37,7 +37,7 @@ class Sigmoid(Evaluated):
     repair : {"clip", "error"}
         Whether to repair an indefinite training matrix or to raise an error; see `Precomputed`.
     negative, reference : arrays
-        Eigenvectors that are projected out, and training examples; determined by `resolve`.
+        Eigenvectors that are projected out, and training examples; set by `resolve(X)`.
 
     Examples
     --------

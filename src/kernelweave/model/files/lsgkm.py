@@ -34,7 +34,17 @@ ESTIMATORS = {"c_svc": "MKLClassifier", "epsilon_svr": "MKLRegressor"}
 
 
 class KernelType(NamedTuple):
-    """A kernel type of LS-GKM; `centre`: weighted positions, `radial`: RBF of gapped k-mers."""
+    """A kernel type of LS-GKM.
+
+    Attributes
+    ----------
+    filter : {"truncated", "full", "count"}
+        The filter of `GappedKmer`.
+    centre : bool
+        Whether words near the middle of a sequence have larger weights.
+    radial : bool
+        Whether the kernel is an RBF of the gapped k-mer features.
+    """
 
     filter: str
     centre: bool = False

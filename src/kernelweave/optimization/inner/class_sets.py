@@ -79,7 +79,7 @@ class ClassSets:
         run: Run,
         pauses: Pauses,
     ) -> None:
-        """Solve the problem of the examples with the largest gaps."""
+        """Improve the engine's alphas of the examples that contribute most to the duality gap."""
         tuning, bias = self.tuning, np.array(certificate.bias, dtype=float)
         table, alpha = risk.table(F), risk.table(engine.alpha)
         gaps = example_gaps(risk, table + bias[:, None], alpha)

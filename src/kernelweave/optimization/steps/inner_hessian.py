@@ -85,24 +85,25 @@ class InnerHessian:
 
 
 def extrapolated(hessian: np.ndarray, half: np.ndarray, doublings: float) -> np.ndarray:
-    """Return a Hessian extrapolated to larger samples, shape (M, M).
+    """Return the Hessian of J(theta), shape (M, M), extrapolated from two samples to all examples.
 
-    In each generalised eigenvector of the two estimates, every doubling of the sample divides the
-    estimate by the same number: 1 if examples respond independently, 2 if they are copies.
+    The estimate decreases as the sample grows. In each generalised eigenvector of the two estimates
+    it is assumed that every doubling of the sample divides the estimate by the same number. This
+    number lies between 1 (as for a diagonal kernel matrix) and 2 (as for identical examples).
 
     Parameters
     ----------
     hessian, half : ndarrays of shape (M, M)
-        Estimates from a sample, and from every other of its examples, which count twice.
+        Estimate from a sample, and twice the Hessian of half of the sample.
     doublings : float
-        Logarithm of the number of all examples relative to the sample, to base 2.
+        Base-2 logarithm of the number of all examples divided by the size of the sample.
     """
     values, vectors = np.linalg.eigh(hessian)
     there = values > RANK * values[-1]
     root = vectors[:, there] * np.sqrt(values[there])
     inverse = vectors[:, there] / np.sqrt(values[there])
     decrease, directions = np.linalg.eigh(inverse.T @ half @ inverse)
-    decrease = np.clip(decrease, 1.0, 2.0)  # independent responses, and copies
+    decrease = np.clip(decrease, 1.0, 2.0)  # a diagonal kernel matrix, and identical examples
     scaled = root @ directions * np.sqrt(decrease**-doublings)
     return np.asarray(scaled @ scaled.T)
 
