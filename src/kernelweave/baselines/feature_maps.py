@@ -183,7 +183,7 @@ def _flat(kernels: Sequence[Kernel]) -> list[Kernel]:
 
 
 def _members(kernel: Kernel) -> list[tuple[Encoded, float]]:
-    """Return the columns and the gamma of each member of a resolved RBF kernel or family."""
+    """Return the columns and the gamma of each member of an RBF kernel or family."""
     if not isinstance(kernel, RBF):
         raise ValueError(
             f"features='fourier' requires RBF kernels, got {kernel.names[0]!r}; "

@@ -124,7 +124,8 @@ def _covariances(
     held_out : Examples
         t examples on which the model was not trained.
     responses : ndarray of shape (t,)
-        The targets, or for losses of censored times what replaces them (`Risk.responses`).
+        The targets, or the values that replace them for losses of censored times
+        (`Risk.responses`).
     n_jobs : int or None
     """
     if model.coef.size == 0:
@@ -134,12 +135,13 @@ def _covariances(
 
 
 def warn_of_inflated(names: Sequence[str], shares: np.ndarray, held_out: np.ndarray) -> None:
-    """Warn of kernels whose training share far exceeds their held-out share.
+    """Warn of kernels that contribute far more to training examples than to held-out ones.
 
     Parameters
     ----------
     names : names of M kernels.
-    shares, held_out : training and held-out shares, shape (M,).
+    shares, held_out : share of each kernel in the variation of the decision values of training
+        examples, and in the covariance of held-out decision values with the targets, shape (M,).
     """
     inflated = (shares >= LARGE) & (shares > INFLATED * held_out)
     if not inflated.any():

@@ -203,12 +203,12 @@ class Model:
             return values
 
     def decide_examples(self, new: Examples, n_jobs: int) -> np.ndarray:
-        """Return the decision values of prepared examples, shape (n, n_outputs).
+        """Return the decision values of examples encoded for the kernels, shape (n, n_outputs).
 
         Parameters
         ----------
         new : Examples
-            n examples as the kernels read them.
+            n examples, encoded for the kernels.
         n_jobs : int
             Number of threads.
         """
@@ -366,7 +366,7 @@ class Model:
         return factors * (values - means) + means
 
     def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
-        """Return the contribution of each kernel to the decision values of prepared examples.
+        """Return the contribution of each kernel to the decision values of encoded examples.
 
         Parameters
         ----------

@@ -84,7 +84,7 @@ class Iterate:
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
     def gap_due_to_weights(self, norm: Norm, certificate: Certificate) -> float:
-        """Return the part of a relative gap that better weights would close; inf if unknown."""
+        """Return the part of the relative gap that the best weights would close; inf if unknown."""
         part = 0.5 * (norm.dual(self.s) - self.theta @ self.s) if norm.has_ball else np.inf
         return part / max(certificate.scale, TINY)
 

@@ -157,7 +157,7 @@ class Listing:
         return all(_core.Engine.is_linear(kernels.program) for kernels in (first, self))
 
     def read_by(self, part: Listing) -> list[int]:
-        """Return the positions of the sources of `part`, some of the kernels, in this listing."""
+        """Return the positions in this listing of the sources that its kernels in `part` use."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}
         return [numbers[source] for source in part.layout.sources]
 

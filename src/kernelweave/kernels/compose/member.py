@@ -65,7 +65,7 @@ class Member(Unresolved):
 @registered("Chosen")
 @dataclass(frozen=True)
 class Chosen(TransformedKernel):
-    """One member of a resolved family.
+    """One member of a family whose parameters are all determined.
 
     Parameters
     ----------
