@@ -27,7 +27,13 @@ class StringKernel(OnColumns):
 
     Parameters
     ----------
-    alphabet, unknown, columns, name : as for `Spectrum`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
     """
 
     alphabet: Parameter = field(default="dna", kw_only=True)
@@ -68,7 +74,13 @@ class EqualLengthKernel(StringKernel):
 
     Parameters
     ----------
-    alphabet, unknown, columns, name : as for `StringKernel`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
     length : int or None
         Length of the sequences; None before it is taken from the training data.
     """

@@ -57,7 +57,13 @@ class GappedKmer(HammingKernel):
     store : {"auto", "rows", "table"}
         How sums of kernel values over many examples are computed: from each value ("rows"), from a
         table with a weight for every possible word ("table"), or by the cheaper of both ("auto").
-    alphabet, unknown, columns, name : as for `Spectrum`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
 
     Warns
     -----

@@ -47,7 +47,13 @@ class LocalityImproved(EqualLengthKernel):
         Number of letters on either side of the centre of a window, at most 31.
     inner_degree, outer_degree : int >= 1
         Exponents of the fraction of matches in a window, and of the sum over windows.
-    alphabet, unknown, columns, name : as for `Spectrum`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
     length : int or None
         Length of the sequences; None before it is taken from the training data.
 

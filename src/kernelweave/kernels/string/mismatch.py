@@ -27,8 +27,18 @@ class Mismatch(HammingKernel):
         Length of the k-mers.
     m : int, or a sequence of ints
         Largest number of mismatches, at most k.
-    both_strands, store : as for `GappedKmer`
-    alphabet, unknown, columns, name : as for `Spectrum`
+    both_strands : bool
+        Whether words of the reverse complement are compared, too.
+    store : {"auto", "rows", "table"}
+        How sums of kernel values over many examples are computed: from each value ("rows"), from a
+        table with a weight for every possible word ("table"), or by the cheaper of both ("auto").
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
 
     Examples
     --------

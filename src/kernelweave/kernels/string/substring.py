@@ -63,7 +63,13 @@ class Substring(StringKernel):
     store : {"auto", "rows", "suffix"}
         How sums of kernel values over many examples are computed: from each value ("rows"), from
         weights of substrings in a suffix array ("suffix"), or by the cheaper of both ("auto").
-    alphabet, unknown, columns, name : as for `Spectrum`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
 
     Examples
     --------

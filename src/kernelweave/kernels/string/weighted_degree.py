@@ -165,7 +165,13 @@ class WeightedDegree(PositionalKernel):
     store : {"auto", "rows", "trie"}
         How sums of kernel values over many examples are computed: from each value ("rows"), from
         weights of words at each position in tries ("trie"), or by the cheaper of both ("auto").
-    alphabet, unknown, columns, name : as for `Spectrum`
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
     length : int or None
         Length of the sequences; None before it is taken from the training data.
 
